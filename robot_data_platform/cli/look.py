@@ -1,0 +1,130 @@
+"""`rdp datasets`, `rdp episodes`, `rdp findings` and `rdp frame`: look at the lake."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from robot_data_platform.cli.options import lake_option, reading
+from robot_data_platform.cli.output import console, print_json, print_table
+
+
+@click.command()
+@reading
+def datasets(lake: str, as_json: bool) -> None:
+    """List the datasets of the lake."""
+    from robot_data_platform.compute.listing import dataset_facts
+    from robot_data_platform.storage.lake import Lake
+
+    target = Lake(lake)
+    facts = [dataset_facts(target, name) for name in target.datasets()]
+    if as_json:
+        print_json(facts)
+        return
+    print_table(
+        f"Datasets of {target.root}",
+        ["dataset", "episodes", "rows", "hours", "cameras", "flagged", "quarantined", "releases"],
+        [
+            [
+                f["dataset"],
+                f["episodes"],
+                f["rows"],
+                f"{f['seconds'] / 3600:.3f}",
+                ", ".join(f["cameras"]),
+                f["flagged"],
+                f["quarantined"],
+                ", ".join(f["releases"]),
+            ]
+            for f in facts
+        ],
+    )
+
+
+@click.command()
+@click.argument("dataset")
+@reading
+def episodes(dataset: str, lake: str, as_json: bool) -> None:
+    """List the published episodes of DATASET."""
+    from robot_data_platform.compute.listing import list_episodes
+    from robot_data_platform.storage.lake import Lake
+
+    facts = list_episodes(Lake(lake), dataset)
+    if as_json:
+        print_json(facts)
+        return
+    print_table(
+        f"Episodes of {dataset}",
+        ["index", "source", "task", "rows", "s", "cameras", "status", "reason"],
+        [
+            [
+                f["episode_index"],
+                f["source"],
+                f["task"],
+                f["rows"],
+                f"{f['seconds']:.2f}",
+                " ".join(f"{n}:{c['frames']}({c['profile']})" for n, c in f["cameras"].items()),
+                f["status"],
+                f["reason"],
+            ]
+            for f in facts
+        ],
+    )
+
+
+@click.command()
+@click.argument("dataset")
+@click.option("--episode", type=int, help="Only of this episode_index.")
+@click.option("--rule", help="Only of this rule.")
+@click.option("--severity", type=click.Choice(["info", "warn", "fail"]), help="Only of this one.")
+@reading
+def findings(
+    dataset: str,
+    episode: int | None,
+    rule: str | None,
+    severity: str | None,
+    lake: str,
+    as_json: bool,
+) -> None:
+    """List what the checks found in DATASET."""
+    from robot_data_platform.compute.listing import list_findings
+    from robot_data_platform.storage.lake import Lake
+
+    facts = list_findings(
+        Lake(lake), dataset, episode_index=episode, rule=rule, severity=severity
+    )
+    if as_json:
+        print_json(facts)
+        return
+    print_table(
+        f"Findings of {dataset}",
+        ["episode", "severity", "rule", "where", "message"],
+        [[f["episode_index"], f["severity"], f["rule"], f["where"], f["message"]] for f in facts],
+    )
+
+
+@click.command()
+@click.argument("dataset")
+@click.argument("episode")
+@click.option("--row", "row", type=int, required=True, help="Control step, 0-based.")
+@click.option("--camera", required=True, help="Camera name.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    required=True,
+    help="PNG file to write.",
+)
+@lake_option
+def frame(dataset: str, episode: str, row: int, camera: str, output: Path, lake: str) -> None:
+    """Write the picture that a row of EPISODE (id or index) of DATASET points at."""
+    from robot_data_platform.compute.listing import find_episode
+    from robot_data_platform.reader import read_frame
+    from robot_data_platform.storage.lake import Lake
+    from robot_data_platform.video.picture import encode_png
+
+    facts = find_episode(Lake(lake), dataset, episode)
+    picture = read_frame(lake, dataset, facts["episode_id"], row, camera)
+    output.write_bytes(encode_png(picture))
+    height, width = picture.shape[:2]
+    console().print(f"Wrote {output}: {width}x{height}, row {row} of {facts['episode_id']}.")

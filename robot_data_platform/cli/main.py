@@ -1,0 +1,66 @@
+"""Entry point of `rdp`: the commands, and what an error prints and exits with.
+
+Exit codes: 0 done; 1 the data was refused, a check failed or the store did; 2 wrong usage.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from robot_data_platform import __version__
+from robot_data_platform.cli import demo, ingest, inspect, look, maintain, release, trace
+from robot_data_platform.errors import ErrorKind, InvalidInputError, RobotDataError
+
+USAGE_KINDS = {
+    ErrorKind.INVALID_ARGUMENT,
+    ErrorKind.INVALID_NAME,
+    ErrorKind.INVALID_URI,
+    ErrorKind.INVALID_SPLIT_SPEC,
+    ErrorKind.INDEX_OUT_OF_RANGE,
+}
+"""Errors of how a command was called, not of the data."""
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="rdp")
+def cli() -> None:
+    """Robot-learning data as versioned Lance tables: upload, check, release, trace."""
+
+
+COMMANDS = (
+    ingest.upload,
+    inspect.inspect,
+    ingest.ingest,
+    look.datasets,
+    look.episodes,
+    look.findings,
+    look.frame,
+    release.release,
+    trace.lineage,
+    trace.impact,
+    maintain.maintain,
+    demo.demo,
+)
+for command in COMMANDS:
+    cli.add_command(command)
+
+
+def main() -> None:
+    """Run `rdp`, and turn an error into one message and an exit code."""
+    try:
+        cli.main(standalone_mode=False)
+    except click.exceptions.Abort:
+        sys.exit(130)
+    except click.ClickException as err:
+        err.show()
+        sys.exit(err.exit_code)
+    except RobotDataError as err:
+        click.echo(f"rdp: {err}", err=True)
+        sys.exit(exit_code(err))
+
+
+def exit_code(error: RobotDataError) -> int:
+    """Return 2 for an error of usage, else 1."""
+    return 2 if isinstance(error, InvalidInputError) and error.kind in USAGE_KINDS else 1

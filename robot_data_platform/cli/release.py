@@ -1,0 +1,120 @@
+"""`rdp release create | list | show | diff | verify`."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from robot_data_platform.cli.options import json_option, lake_option, reading
+from robot_data_platform.cli.output import console, print_json, print_table
+
+
+@click.group()
+def release() -> None:
+    """Make immutable releases, and look at them."""
+
+
+@release.command()
+@click.argument("dataset")
+@click.argument("name")
+@click.option(
+    "--spec",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Split spec in YAML (docs/splits.md); default: every ok episode, 80/10/10.",
+)
+@lake_option
+@json_option
+def create(dataset: str, name: str, spec: Path | None, lake: str, as_json: bool) -> None:
+    """Curate DATASET and release it as NAME."""
+    from robot_data_platform.curation.contents import show as show_release
+    from robot_data_platform.defs import runs
+    from robot_data_platform.defs.resources import Platform
+    from robot_data_platform.storage.lake import Lake
+
+    Lake(lake).open(dataset, "episodes")
+    with runs.open_instance() as instance:
+        text = spec.read_text() if spec else ""
+        runs.release(instance, Platform(lake=lake), dataset, name, text)
+    _print_summary(asdict(show_release(Lake(lake), dataset, name)), as_json)
+
+
+@release.command("list")
+@click.argument("dataset", required=False)
+@reading
+def list_(dataset: str | None, lake: str, as_json: bool) -> None:
+    """List the releases of DATASET, or of every dataset."""
+    from robot_data_platform.storage.lake import Lake
+    from robot_data_platform.storage.snapshot import list_releases
+
+    keys = ("dataset", "release", "digest", "num_episodes", "num_rows", "created_ns")
+    rows = [{key: row[key] for key in keys} for row in map(dict, list_releases(Lake(lake), dataset))]
+    if as_json:
+        print_json(rows)
+        return
+    print_table("Releases", keys, [[row[key] for key in keys] for row in rows])
+
+
+@release.command()
+@click.argument("dataset")
+@click.argument("name")
+@reading
+def show(dataset: str, name: str, lake: str, as_json: bool) -> None:
+    """Show what release NAME of DATASET holds."""
+    from robot_data_platform.curation.contents import show as show_release
+    from robot_data_platform.storage.lake import Lake
+
+    _print_summary(asdict(show_release(Lake(lake), dataset, name)), as_json)
+
+
+@release.command()
+@click.argument("dataset")
+@click.argument("first")
+@click.argument("second")
+@reading
+def diff(dataset: str, first: str, second: str, lake: str, as_json: bool) -> None:
+    """Show what release SECOND of DATASET has that FIRST has not, and the other way round."""
+    from robot_data_platform.curation.contents import diff as diff_releases
+    from robot_data_platform.storage.lake import Lake
+
+    facts = asdict(diff_releases(Lake(lake), dataset, first, second))
+    if as_json:
+        print_json(facts)
+        return
+    for key, values in facts.items():
+        console().print(f"{key}: {len(values)}")
+        for value in values:
+            console().print(f"  {value}")
+
+
+@release.command()
+@click.argument("dataset")
+@click.argument("name")
+@reading
+def verify(dataset: str, name: str, lake: str, as_json: bool) -> None:
+    """Hold release NAME of DATASET against its digest, its tags and every checksum."""
+    from robot_data_platform.curation.verify import verify as verify_release
+    from robot_data_platform.storage.lake import Lake
+
+    report = verify_release(Lake(lake), dataset, name)
+    if as_json:
+        print_json(asdict(report))
+    else:
+        console().print(
+            f"{dataset}/{name}: {report.num_episodes} episodes, {report.num_rows} rows, "
+            f"{report.num_gops} GOPs read; {len(report.problems)} problems"
+        )
+        for problem in report.problems:
+            console().print(f"  {problem.rule}: {problem.message}")
+    if report.problems:
+        sys.exit(1)
+
+
+def _print_summary(facts: dict[str, object], as_json: bool) -> None:
+    if as_json:
+        print_json(facts)
+        return
+    for key, value in facts.items():
+        console().print(f"{key}: {value}")

@@ -1,0 +1,110 @@
+"""Findings of ingestion: written before what they speak of, read back by later steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+
+from robot_data_platform.compute.ingestion import EpisodeTask, Ingestion
+from robot_data_platform.core.finding import Finding, Severity
+from robot_data_platform.core.run import RunInfo
+from robot_data_platform.errors import RobotDataError
+from robot_data_platform.storage.commit import append_rows
+from robot_data_platform.storage.predicate import all_of, equals
+from robot_data_platform.storage.table import LakeTable
+
+QUARANTINE_RULE = "episode_can_be_ingested"
+"""Rule of the finding that puts an episode in quarantine; its message is the reason."""
+
+SOURCE_EPISODE_INDEX = -1
+"""``episode_index`` of a finding about a source as a whole."""
+
+
+def quarantine(error: RobotDataError) -> Finding:
+    """Return the finding that says why an episode can't be ingested."""
+    return Finding(
+        rule=QUARANTINE_RULE, severity=Severity.FAIL, message=str(error), where=str(error.kind)
+    )
+
+
+def record_source_findings(
+    ingestion: Ingestion, findings: Sequence[Finding], run: RunInfo
+) -> LakeTable:
+    """Write what the source as a whole contradicts; return ``quality`` as it is then."""
+    rows = [_row(ingestion, SOURCE_EPISODE_INDEX, "", "raw_episodes", f) for f in findings]
+    return _append(ingestion, "raw_episodes", rows, run)
+
+
+def record_findings(
+    ingestion: Ingestion,
+    stage: str,
+    findings_by_task: Mapping[EpisodeTask, Sequence[Finding]],
+    run: RunInfo,
+) -> LakeTable:
+    """Write the findings of one step of an ingestion, once; return ``quality`` as it is then."""
+    rows = [
+        _row(ingestion, task.episode_index, task.episode_id, stage, finding)
+        for task, findings in findings_by_task.items()
+        for finding in findings
+    ]
+    return _append(ingestion, stage, rows, run)
+
+
+def record_checks(
+    ingestion: Ingestion, rows: pa.Table, rules_version: str, run: RunInfo
+) -> None:
+    """Write what a set of rules found in an ingestion, once."""
+    mine = all_of(ingestion.where(), equals("rules_version", rules_version))
+    if rows.num_rows:
+        append_rows(
+            ingestion.workplace.lake.ensure(ingestion.dataset, "quality").uri,
+            rows,
+            properties=run.properties(),
+            is_done=lambda at: at.count_rows(mine) > 0,
+        )
+
+
+def quarantined(ingestion: Ingestion) -> dict[int, str]:
+    """Return the reason by episode index of every episode put in quarantine so far."""
+    table = ingestion.workplace.lake.ensure(ingestion.dataset, "quality")
+    where = all_of(
+        equals("rules_version", ingestion.ingestion_id), equals("rule", QUARANTINE_RULE)
+    )
+    rows = table.read(["episode_index", "message"], where).to_pylist()
+    return {row["episode_index"]: row["message"] for row in rows}
+
+
+def _append(
+    ingestion: Ingestion, stage: str, rows: list[dict[str, object]], run: RunInfo
+) -> LakeTable:
+    lake = ingestion.workplace.lake
+    table = lake.ensure(ingestion.dataset, "quality")
+    mine = all_of(equals("rules_version", ingestion.ingestion_id), equals("stage", stage))
+    if rows:
+        append_rows(
+            table.uri,
+            pa.Table.from_pylist(rows, schema=table.schema),
+            properties=run.properties(),
+            is_done=lambda at: at.count_rows(mine) > 0,
+        )
+    return lake.open(ingestion.dataset, "quality")
+
+
+def _row(
+    ingestion: Ingestion, episode_index: int, episode_id: str, stage: str, finding: Finding
+) -> dict[str, object]:
+    return {
+        "episode_index": episode_index,
+        "episode_id": episode_id,
+        "upload": ingestion.upload,
+        "stage": stage,
+        "rules_version": ingestion.ingestion_id,
+        "rule": finding.rule,
+        "severity": finding.severity.value,
+        "value": finding.value,
+        "threshold": finding.threshold,
+        "unit": finding.unit,
+        "where": finding.where,
+        "message": finding.message,
+    }

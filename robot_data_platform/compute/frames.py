@@ -1,0 +1,248 @@
+"""Signals and picture references of an upload to rows of ``frames``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from robot_data_platform.compute.episodes_map import Fanout, Progress, map_episodes
+from robot_data_platform.compute.findings import quarantine, quarantined, record_findings
+from robot_data_platform.compute.ingestion import (
+    BatchTask,
+    EpisodeTask,
+    Ingestion,
+    batch_tasks,
+    list_tasks,
+    open_ingestion_source,
+    read_recording,
+)
+from robot_data_platform.core.alignment import rate_hz, row_clock
+from robot_data_platform.core.finding import Finding
+from robot_data_platform.core.recording import STATE, Recording
+from robot_data_platform.core.rows import StreamIndex, episode_fields, episode_rows
+from robot_data_platform.core.run import RunInfo
+from robot_data_platform.core.schema import frames_base_fields, table_schema
+from robot_data_platform.errors import DataFaultError, InvalidInputError
+from robot_data_platform.storage.commit import (
+    Committed,
+    commit_fragments,
+    grow_schema,
+    write_rows,
+)
+from robot_data_platform.storage.predicate import in_range
+from robot_data_platform.storage.table import LakeTable
+
+STAGE = "frames"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FramesResult:
+    """What the step came to, for the materialization's metadata."""
+
+    frames_version: int
+    gops_version: int
+    quality_version: int
+    is_new: bool
+    num_rows: int
+    num_episodes: int
+    num_quarantined: int
+
+
+@dataclass(slots=True, kw_only=True)
+class BatchResult:
+    """What one worker did: fragments, or the columns that the table lacks for it."""
+
+    fragments: list[str] = field(default_factory=list)
+    findings_by_task: dict[EpisodeTask, list[Finding]] = field(default_factory=dict)
+    missing: list[pa.Field] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FramesTask:
+    """Episodes to align against their GOPs at one version of ``gops``."""
+
+    batch: BatchTask
+    gops_version: int
+
+
+def write_frames(
+    ingestion: Ingestion, fanout: Fanout, run: RunInfo, progress: Progress | None = None
+) -> FramesResult:
+    """Align every episode of an upload that has its GOPs, and commit the rows at once.
+
+    Nothing is written where the ingestion's rows are there. Columns that the dataset lacks are
+    added first; an episode whose signals have another width is put in quarantine.
+    """
+    lake = ingestion.workplace.lake
+    gops = lake.ensure_gops(ingestion.dataset)
+    table = lake.find(ingestion.dataset, "frames")
+    if table is not None and _is_there(ingestion, table):
+        return _summary(ingestion, Committed(table.version, is_new=False), gops.version)
+    lost = quarantined(ingestion)
+    tasks = [task for task in list_tasks(ingestion) if task.episode_index not in lost]
+    table = _prepare_table(ingestion, tasks, gops)
+    work = [
+        FramesTask(batch=batch, gops_version=gops.version)
+        for batch in batch_tasks(ingestion, tasks, fanout)
+    ]
+    results = _align_all(table.uri, work, fanout, progress)
+    findings = {t: f for r in results for t, f in r.findings_by_task.items()}
+    record_findings(ingestion, STAGE, findings, run)
+    committed = _commit(ingestion, table.uri, [f for r in results for f in r.fragments], run)
+    return _summary(ingestion, committed, gops.version)
+
+
+def _is_there(ingestion: Ingestion, table: LakeTable) -> bool:
+    return table.count_rows(ingestion.where()) > 0
+
+
+def _commit(ingestion: Ingestion, uri: str, fragments: Sequence[str], run: RunInfo) -> Committed:
+    lake = ingestion.workplace.lake
+    if not fragments:
+        return Committed(lake.open(ingestion.dataset, "frames").version, is_new=False)
+    return commit_fragments(
+        uri, fragments, properties=run.properties(), is_done=lambda at: _is_there(ingestion, at)
+    )
+
+
+def _summary(ingestion: Ingestion, committed: Committed, gops_version: int) -> FramesResult:
+    lake = ingestion.workplace.lake
+    table = lake.open(ingestion.dataset, "frames", committed.version)
+    index = table.read(["episode_index"], ingestion.where())["episode_index"]
+    return FramesResult(
+        frames_version=committed.version,
+        gops_version=gops_version,
+        quality_version=lake.ensure(ingestion.dataset, "quality").version,
+        is_new=committed.is_new,
+        num_rows=len(index),
+        num_episodes=len(index.unique()),
+        num_quarantined=len(quarantined(ingestion)),
+    )
+
+
+def _align_all(
+    uri: str, work: Sequence[FramesTask], fanout: Fanout, progress: Progress | None
+) -> list[BatchResult]:
+    """Run every task; those that met columns unknown to the table run again once it has them."""
+    results: list[BatchResult] = []
+    todo = list(work)
+    while todo:
+        ended = [o.result() for o in map_episodes(align_batch, todo, fanout, progress)]
+        missing = _unique(field for result in ended for field in result.missing)
+        if missing:
+            grow_schema(uri, missing, {})
+        results += [result for result in ended if not result.missing]
+        todo = [task for task, result in zip(todo, ended, strict=True) if result.missing]
+    return results
+
+
+def _unique(fields: Iterator[pa.Field]) -> list[pa.Field]:
+    return list({f.name: f for f in fields}.values())
+
+
+def _prepare_table(
+    ingestion: Ingestion, tasks: Sequence[EpisodeTask], gops: LakeTable
+) -> LakeTable:
+    """Return ``frames``, with the columns of the upload's first readable episode and all its cameras."""
+    cameras = sorted(set(gops.read(["camera"], ingestion.where())["camera"].to_pylist()))
+    recording = _first_readable(ingestion, tasks)
+    fields = [] if recording is None else episode_fields(recording, cameras)
+    metadata = {} if recording is None else _facts(ingestion, recording)
+    schema = table_schema([*frames_base_fields(), *fields], metadata)
+    table = ingestion.workplace.lake.ensure_frames(ingestion.dataset, schema)
+    absent = [f for f in fields if f.name not in table.schema.names]
+    return grow_schema(table.uri, absent, {}) if absent else table
+
+
+def _first_readable(ingestion: Ingestion, tasks: Sequence[EpisodeTask]) -> Recording | None:
+    with open_ingestion_source(ingestion) as source:
+        for task in tasks:
+            try:
+                recording = read_recording(ingestion, source, task.ref)
+            except (DataFaultError, InvalidInputError):
+                continue  # read again, and put in quarantine with the reason, by its worker
+            if recording.signals:
+                return recording
+    return None
+
+
+def _facts(ingestion: Ingestion, recording: Recording) -> dict[str, str]:
+    """Return what the table says of itself: measured on the first episode, claims of the profile."""
+    clock = row_clock(recording.signals)
+    state = next((s for s in recording.signals if s.name == STATE), clock)
+    return {
+        "rdp.robot": recording.robot or "",
+        "rdp.control_hz": json.dumps(rate_hz(clock.timestamp_ns)),
+        "rdp.camera_fps": json.dumps({c.name: rate_hz(c.timestamp_ns) for c in recording.cameras}),
+        "rdp.gop_size": str(ingestion.settings.gop_size),
+        "rdp.joint_names": json.dumps(list(state.names) if state.names else None),
+        "rdp.joint_unit": state.unit or "",
+    }
+
+
+def align_batch(task: FramesTask) -> BatchResult:
+    """Align some episodes and write their rows as one fragment (runs in a worker)."""
+    ingestion = task.batch.ingestion
+    lake = ingestion.workplace.lake
+    table = lake.open(ingestion.dataset, "frames")
+    gops = lake.open(ingestion.dataset, "gops", task.gops_version)
+    streams = _streams_by_episode(task.batch, gops)
+    result = BatchResult()
+    with open_ingestion_source(ingestion) as source:
+
+        def rows() -> Iterator[pa.RecordBatch]:
+            for episode in task.batch.episodes:
+                try:
+                    recording = read_recording(ingestion, source, episode.ref)
+                    mine = streams.get(episode.episode_index, {})
+                    _note_missing(recording, sorted(mine), table.schema, result)
+                    if result.missing:
+                        continue
+                    part = episode_rows(recording, episode.episode_index, mine, table.schema)
+                except (DataFaultError, InvalidInputError) as err:
+                    result.findings_by_task[episode] = [quarantine(err)]
+                    continue
+                yield from part.to_batches()
+
+        fragments = write_rows(table.uri, table.schema, rows())
+    result.fragments = [] if result.missing else [f for f in fragments if _num_rows(f)]
+    return result
+
+
+def _num_rows(fragment: str) -> int:
+    return int(json.loads(fragment).get("physical_rows") or 0)
+
+
+def _note_missing(
+    recording: Recording, cameras: Sequence[str], schema: pa.Schema, result: BatchResult
+) -> None:
+    if not recording.signals:
+        return
+    known = set(schema.names)
+    result.missing += [f for f in episode_fields(recording, cameras) if f.name not in known]
+
+
+def _streams_by_episode(
+    batch: BatchTask, gops: LakeTable
+) -> dict[int, dict[str, StreamIndex]]:
+    """Return where each camera's pictures lie, for every episode of the batch."""
+    first, last = batch.episodes[0].episode_index, batch.episodes[-1].episode_index
+    columns = ["episode_index", "camera", "ref_id", "gop_index", "first_frame", "pts_ns"]
+    table = gops.read(columns, in_range("episode_index", first, last + 1))
+    rows = table.sort_by([("ref_id", "ascending"), ("gop_index", "ascending")])
+    refs = rows["ref_id"].to_numpy()
+    starts = np.flatnonzero(np.diff(refs, prepend=-1))
+    streams: dict[int, dict[str, StreamIndex]] = {}
+    for start, stop in zip(starts, [*starts[1:], len(refs)], strict=True):
+        part = rows.slice(int(start), int(stop - start))
+        index = part["episode_index"][0].as_py()
+        streams.setdefault(index, {})[part["camera"][0].as_py()] = StreamIndex(
+            ref_id=int(refs[start]),
+            first_frame=part["first_frame"].to_numpy(),
+            pts_ns=part["pts_ns"].combine_chunks().flatten().to_numpy(),
+        )
+    return streams

@@ -1,0 +1,1 @@
+"""Pure domain values and functions: no I/O, no clock, no environment."""

@@ -1,0 +1,1 @@
+"""From published rows to splits, releases and models."""

@@ -1,0 +1,26 @@
+"""This project's errors as Dagster failures: the message, the kind and the facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import dagster as dg
+
+from robot_data_platform.errors import CommitConflictError, RobotDataError, StorageError
+
+
+@contextmanager
+def failures() -> Iterator[None]:
+    """Raise ``dg.Failure`` for an error of this project inside the block.
+
+    Only failures of the store allow Dagster to retry; bad data stays bad.
+    """
+    try:
+        yield
+    except RobotDataError as err:
+        raise dg.Failure(
+            description=str(err),
+            metadata={"error_kind": err.kind.value, **{k: str(v) for k, v in err.facts.items()}},
+            allow_retries=isinstance(err, (StorageError, CommitConflictError)),
+        ) from err

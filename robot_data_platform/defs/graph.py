@@ -1,0 +1,52 @@
+"""The whole graph as one `Definitions` object."""
+
+from __future__ import annotations
+
+import warnings
+
+import dagster as dg
+
+from robot_data_platform.defs.curate.assets import curated_splits, dataset_release, trained_models
+from robot_data_platform.defs.curate.checks import CURATE_CHECKS
+from robot_data_platform.defs.curate.sensors import release_after_ingest, tell_of_failures
+from robot_data_platform.defs.ingest.assets import (
+    episodes,
+    frames,
+    gop_video,
+    quality_results,
+    raw_episodes,
+)
+from robot_data_platform.defs.ingest.checks import INGEST_CHECKS
+from robot_data_platform.defs.ingest.sensors import new_uploads
+from robot_data_platform.defs.jobs import (
+    ingest_upload,
+    maintenance,
+    nightly_maintenance,
+    release_dataset,
+)
+from robot_data_platform.defs.resources import Platform
+
+
+def build_definitions(platform: Platform | None = None) -> dg.Definitions:
+    """Return the graph bound to a lake and a landing folder; None takes them from RDP_*."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dg.PreviewWarning)
+        warnings.simplefilter("ignore", dg.BetaWarning)
+        return dg.Definitions(
+            assets=[
+                raw_episodes,
+                gop_video,
+                frames,
+                episodes,
+                quality_results,
+                curated_splits,
+                dataset_release,
+                trained_models,
+            ],
+            asset_checks=[*INGEST_CHECKS, *CURATE_CHECKS],
+            jobs=[ingest_upload, release_dataset, maintenance],
+            schedules=[nightly_maintenance],
+            sensors=[new_uploads, release_after_ingest, tell_of_failures],
+            resources={"platform": platform or Platform()},
+            executor=dg.in_process_executor,
+        )

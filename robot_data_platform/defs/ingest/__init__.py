@@ -1,0 +1,1 @@
+"""From an upload to published rows and their quality."""

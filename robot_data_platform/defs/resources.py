@@ -1,0 +1,84 @@
+"""Where the lake, the landing folder and the workers are."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import cast
+
+import dagster as dg
+from pydantic import Field
+
+from robot_data_platform import __version__
+from robot_data_platform.compute.episodes_map import Backend, Fanout
+from robot_data_platform.compute.ingestion import Ingestion, Workplace, find_ingestion
+from robot_data_platform.core.run import RunInfo
+from robot_data_platform.storage.uri import normalise_root
+from robot_data_platform.video.settings import GopProfile, GopSettings
+
+DEFAULT_LAKE = ".rdp/lake"
+DEFAULT_LANDING = ".rdp/landing"
+
+
+class Platform(dg.ConfigurableResource):  # type: ignore[type-arg]
+    """Locations and workers; empty fields take RDP_LAKE, RDP_LANDING and RDP_BACKEND when used."""
+
+    lake: str = Field(default="", description="Local path or s3:// URI of the lake.")
+    landing: str = Field(default="", description="Local path or s3:// URI of the landing folder.")
+    backend: str = Field(default="", description="local (processes) or ray.")
+    num_workers: int = Field(default=0, description="Workers at once; 0 = the machine's cores.")
+    ray_address: str = Field(default="", description="Address of an existing Ray cluster.")
+    gop_profile: str = Field(default="auto", description="auto, copy, anchored or chain.")
+    gop_size: int = Field(default=16, description="Pictures in a GOP that is encoded here.")
+
+    @property
+    def workplace(self) -> Workplace:
+        """The lake and the landing folder."""
+        return Workplace(
+            lake_root=normalise_root(self.lake or os.environ.get("RDP_LAKE", DEFAULT_LAKE)),
+            landing_root=normalise_root(
+                self.landing or os.environ.get("RDP_LANDING", DEFAULT_LANDING)
+            ),
+        )
+
+    @property
+    def fanout(self) -> Fanout:
+        """The workers."""
+        backend: Backend = (
+            "ray" if (self.backend or os.environ.get("RDP_BACKEND")) == "ray" else "local"
+        )
+        return Fanout(
+            backend=backend,
+            num_workers=self.num_workers or None,
+            ray_address=self.ray_address or os.environ.get("RAY_ADDRESS"),
+        )
+
+    @property
+    def settings(self) -> GopSettings:
+        """How video is cut."""
+        return GopSettings(profile=cast(GopProfile, self.gop_profile), gop_size=self.gop_size)
+
+    def ingestion(self, upload: str) -> Ingestion:
+        """Return the registered ingestion of an upload."""
+        return find_ingestion(self.workplace, upload, self.settings)
+
+
+def run_info(context: dg.AssetExecutionContext) -> RunInfo:
+    """Return what commits of this materialization say of themselves."""
+    return RunInfo(
+        run_id=context.run_id,
+        asset=context.asset_key.to_user_string(),
+        partition=context.partition_key if context.has_partition_key else None,
+        code_version=__version__,
+        created_ns=time.time_ns(),
+    )
+
+
+def op_run_info(context: dg.OpExecutionContext) -> RunInfo:
+    """Return what commits of an op outside the asset graph say of themselves."""
+    return RunInfo(
+        run_id=context.run_id,
+        asset=context.op.name,
+        code_version=__version__,
+        created_ns=time.time_ns(),
+    )

@@ -1,0 +1,121 @@
+"""Run the graph from a program: the same jobs that sensors request, in this process."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import dagster as dg
+
+from robot_data_platform.defs.graph import build_definitions
+from robot_data_platform.defs.ingest.sensors import run_key
+from robot_data_platform.defs.partitions import DATASETS, UPLOADS
+from robot_data_platform.defs.resources import Platform
+from robot_data_platform.errors import DataFaultError, ErrorKind
+from robot_data_platform.storage.landing import Manifest
+
+QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+"""What failed is told by the error; the run's page has the rest."""
+
+Instance = dg.DagsterInstance
+
+INSTANCE_FILE = "dagster.yaml"
+FALLBACK_HOME = ".rdp/dagster"
+"""Where run history goes without DAGSTER_HOME and without a `dagster.yaml` in this folder."""
+
+
+@contextmanager
+def open_instance() -> Iterator[dg.DagsterInstance]:
+    """Yield the Dagster instance that ``dagster dev`` in this folder would use."""
+    home = os.environ.get("DAGSTER_HOME")
+    if not home:
+        home = os.getcwd() if Path(INSTANCE_FILE).is_file() else _fallback_home()
+    with dg.DagsterInstance.from_config(home) as instance:
+        yield instance
+
+
+def _fallback_home() -> str:
+    home = Path(FALLBACK_HOME).resolve()
+    home.mkdir(parents=True, exist_ok=True)
+    file = home / INSTANCE_FILE
+    if not file.is_file():
+        file.write_text("telemetry: {enabled: false}\n")
+    return str(home)
+
+
+def ingest(instance: dg.DagsterInstance, platform: Platform, manifest: Manifest) -> None:
+    """Materialize everything of one upload.
+
+    Raises
+    ------
+    DataFaultError
+        The upload as a whole was refused, or a blocking check failed; with the reason.
+    """
+    instance.add_dynamic_partitions(UPLOADS.name or "", [manifest.upload])
+    tags = {
+        "rdp/upload": manifest.upload,
+        "rdp/dataset": manifest.dataset,
+        "dagster/run_key": run_key(manifest),
+    }
+    _run(instance, platform, "ingest_upload", manifest.upload, tags)
+
+
+def release(
+    instance: dg.DagsterInstance, platform: Platform, dataset: str, name: str = "", spec: str = ""
+) -> None:
+    """Materialize splits and a release of one dataset.
+
+    Raises
+    ------
+    DataFaultError
+        A check failed, or there is nothing to release; with the reason.
+    """
+    instance.add_dynamic_partitions(DATASETS.name or "", [dataset])
+    config = {
+        "ops": {
+            "curated_splits": {"config": {"spec": spec}},
+            "dataset_release": {"config": {"spec": spec, "name": name}},
+        }
+    }
+    _run(instance, platform, "release_dataset", dataset, {"rdp/dataset": dataset}, config)
+
+
+def _run(
+    instance: dg.DagsterInstance,
+    platform: Platform,
+    job: str,
+    partition: str,
+    tags: dict[str, str],
+    config: dict[str, object] | None = None,
+) -> None:
+    definitions = build_definitions(platform)
+    result = definitions.resolve_job_def(job).execute_in_process(
+        instance=instance,
+        partition_key=partition,
+        tags=tags,
+        run_config={**QUIET, **(config or {})},
+        raise_on_error=False,
+    )
+    if not result.success:
+        raise _refused(job, partition, result)
+
+
+def _refused(job: str, partition: str, result: dg.ExecuteInProcessResult) -> DataFaultError:
+    reasons = [_reason(event) for event in result.all_events if event.is_step_failure]
+    said = " ".join(reason for reason in reasons if reason) or "a check failed"
+    return DataFaultError(
+        f"{said} (job {job}, partition {partition!r}, run {result.run_id})",
+        kind=ErrorKind.METADATA_CONTRADICTION,
+        partition=partition,
+        run_id=result.run_id,
+    )
+
+
+def _reason(event: dg.DagsterEvent) -> str:
+    data = event.step_failure_data
+    failure = data.user_failure_data
+    if failure is not None and failure.description:
+        return failure.description
+    return data.error.message.strip() if data.error else ""

@@ -1,0 +1,1 @@
+"""Readers of recorded episodes, one per file format, behind one protocol."""

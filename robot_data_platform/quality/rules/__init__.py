@@ -1,0 +1,1 @@
+"""The rules, as pure functions from measured arrays to findings; each is named by what holds."""

@@ -1,0 +1,6 @@
+"""Random access to robot data for training: rows, windows and decoded pictures."""
+
+from robot_data_platform.reader.dataset import RobotLanceDataset
+from robot_data_platform.reader.frame import read_frame
+
+__all__ = ["RobotLanceDataset", "read_frame"]

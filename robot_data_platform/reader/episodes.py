@@ -1,0 +1,172 @@
+"""Which episodes a reader sees, and the facts of each that reading needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from robot_data_platform.core.finding import STATUS_QUARANTINED
+from robot_data_platform.errors import ErrorKind, NotFoundError
+from robot_data_platform.reader.place import Place
+from robot_data_platform.storage.predicate import equals
+from robot_data_platform.storage.snapshot import Snapshot
+
+Int64Array = npt.NDArray[np.int64]
+
+_COLUMNS = ("episode_id", "episode_index", "num_rows", "control_hz", "cameras")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PictureSize:
+    """Size of one camera's pictures in some episodes."""
+
+    camera: str
+    width_px: int
+    height_px: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeSet:
+    """The chosen episodes, in ascending ``episode_index``; arrays of length E."""
+
+    episode_index: Int64Array
+    """(E,) physical key of each episode's rows."""
+    episode_id: pa.StringArray
+    """(E,) stable id of each."""
+    num_rows: Int64Array
+    """(E,) rows that ``episodes`` says each has."""
+    rate_hz: npt.NDArray[np.float64]
+    """(E,) measured row rate; NaN where an episode has too few rows to have one."""
+    picture_sizes: tuple[PictureSize, ...]
+    """Each camera with each size of picture that it has, sorted."""
+
+    def __len__(self) -> int:
+        return len(self.episode_index)
+
+    def number_of(self, episode_index: Int64Array) -> Int64Array:
+        """Return the position of each episode here, or -1 where it was not chosen."""
+        if not len(self):
+            return np.full(len(episode_index), -1, dtype=np.int64)
+        number = np.searchsorted(self.episode_index, episode_index)
+        number = np.minimum(number, len(self) - 1).astype(np.int64)
+        return np.where(self.episode_index[number] == episode_index, number, -1)
+
+    def id_of(self, episode_index: int) -> str:
+        """Return the stable id of a chosen episode."""
+        number = int(self.number_of(np.array([episode_index]))[0])
+        return str(self.episode_id[number].as_py())
+
+
+def choose_episodes(
+    snapshot: Snapshot, *, split: str | None, episodes: Iterable[str | int] | None, place: Place
+) -> EpisodeSet:
+    """Return the episodes to read: of the release or dataset, of the split, of those named.
+
+    Quarantined episodes are never read. A release holds the episodes that its assignment put in
+    a split; without a release, a dataset holds every other episode.
+
+    Parameters
+    ----------
+    episodes : iterable of str or int, optional
+        ``episode_id`` or ``episode_index`` of each; None = all. Each is read once.
+
+    Raises
+    ------
+    NotFoundError
+        ``split-not-found``: the message lists those there are. ``episode-not-found``.
+    """
+    table = snapshot.episodes.read([*_COLUMNS, "status"])
+    table = table.filter(pc.not_equal(table["status"], STATUS_QUARANTINED))
+    if snapshot.release is not None:
+        assigned = assigned_episode_ids(snapshot, split, place)
+        table = table.filter(pc.is_in(table["episode_id"], value_set=assigned))
+        _check_assigned(table, assigned, place)
+    if episodes is not None:
+        table = _only(table, list(episodes), place)
+    return _episode_set(table.sort_by("episode_index"))
+
+
+def assigned_episode_ids(snapshot: Snapshot, split: str | None, place: Place) -> pa.Array:
+    """Return the ids of the episodes that a release puts in a split, or in any split.
+
+    Raises
+    ------
+    NotFoundError
+        ``split-not-found``: the message lists the splits there are.
+    """
+    assert snapshot.release is not None
+    assert snapshot.splits is not None
+    where = equals("assignment_id", snapshot.release["assignment_id"])
+    rows = snapshot.splits.read(["episode_id", "split"], where)
+    splits = sorted(rows["split"].unique().to_pylist())
+    if split is None:
+        return rows["episode_id"].combine_chunks()
+    if split not in splits:
+        raise NotFoundError(
+            f"Split {split!r} is not in {place}: it has {splits}. Correct the name.",
+            kind=ErrorKind.SPLIT_NOT_FOUND,
+            split=split,
+            expected=splits,
+            **place.facts(),
+        )
+    return rows.filter(pc.equal(rows["split"], split))["episode_id"].combine_chunks()
+
+
+def _check_assigned(table: pa.Table, assigned: pa.Array, place: Place) -> None:
+    lost = assigned.filter(pc.invert(pc.is_in(assigned, value_set=table["episode_id"])))
+    if len(lost):
+        raise _not_found(lost.to_pylist(), table, place)
+
+
+def _only(table: pa.Table, named: Sequence[str | int], place: Place) -> pa.Table:
+    ids = [name for name in named if isinstance(name, str)]
+    indices = [int(name) for name in named if not isinstance(name, str)]
+    lost: list[str | int] = [
+        *sorted(set(ids).difference(table["episode_id"].to_pylist())),
+        *sorted(set(indices).difference(table["episode_index"].to_pylist())),
+    ]
+    if lost:
+        raise _not_found(lost, table, place)
+    is_named = pc.is_in(table["episode_id"], value_set=pa.array(ids, pa.string()))
+    is_listed = pc.is_in(table["episode_index"], value_set=pa.array(indices, pa.int64()))
+    return table.filter(pc.or_(is_named, is_listed))
+
+
+def _not_found(lost: Sequence[str | int], table: pa.Table, place: Place) -> NotFoundError:
+    held = table["episode_id"][:5].to_pylist()
+    return NotFoundError(
+        f"Episodes {list(lost[:5])} ({len(lost)} in all) can't be read from {place}: got names "
+        f"that are unknown, quarantined or of another split, expected some of its "
+        f"{table.num_rows} episodes, like {held}. Look at `rdp episodes`.",
+        kind=ErrorKind.EPISODE_NOT_FOUND,
+        episodes=list(lost[:5]),
+        **place.facts(),
+    )
+
+
+def _episode_set(table: pa.Table) -> EpisodeSet:
+    rate_hz = pc.cast(table["control_hz"], pa.float64()).to_numpy()
+    return EpisodeSet(
+        episode_index=table["episode_index"].to_numpy(),
+        episode_id=table["episode_id"].combine_chunks(),
+        num_rows=table["num_rows"].to_numpy(),
+        rate_hz=rate_hz,
+        picture_sizes=_picture_sizes(table["cameras"]),
+    )
+
+
+def _picture_sizes(cameras: pa.ChunkedArray) -> tuple[PictureSize, ...]:
+    names = ("name", "width_px", "height_px")
+    facts = pc.list_flatten(cameras).combine_chunks()
+    columns = pa.table({name: pc.struct_field(facts, name) for name in names})
+    distinct = columns.group_by(list(names)).aggregate([]).to_pylist()
+    sizes = (
+        PictureSize(camera=row["name"], width_px=row["width_px"], height_px=row["height_px"])
+        for row in distinct
+    )
+    return tuple(sorted(sizes, key=lambda size: (size.camera, size.width_px, size.height_px)))

@@ -1,0 +1,245 @@
+"""A Lance table at one version: create, open, scan, take, read blobs, tag."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import lance
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from robot_data_platform.core.schema import FORMAT_VERSION, FORMAT_VERSION_KEY
+from robot_data_platform.errors import (
+    ErrorKind,
+    InvalidInputError,
+    NotFoundError,
+    RobotDataError,
+    StorageError,
+)
+from robot_data_platform.storage.faults import store_errors
+from robot_data_platform.storage.uri import storage_options
+
+DATA_STORAGE_VERSION = "2.2"
+"""Lance file format: the first with Blob v2, and the stable one of the pinned release."""
+
+BLOB_COLUMN = "data"
+
+
+class LakeTable:
+    """One table pinned to one version; reads never see a later commit."""
+
+    def __init__(self, dataset: lance.LanceDataset, uri: str) -> None:
+        self.lance = dataset
+        """The Lance handle, for code inside ``storage`` only."""
+        self.uri = uri
+
+    @property
+    def version(self) -> int:
+        """The pinned version."""
+        return int(self.lance.version)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The Arrow schema with its metadata."""
+        return self.lance.schema
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """The schema metadata as text."""
+        return {k.decode(): v.decode() for k, v in (self.schema.metadata or {}).items()}
+
+    def count_rows(self, where: str | None = None) -> int:
+        """Return the number of rows, or of those for which the predicate holds."""
+        with store_errors(self.uri):
+            return int(self.lance.count_rows(filter=where))
+
+    def read(
+        self,
+        columns: Sequence[str] | None = None,
+        where: str | None = None,
+        *,
+        with_row_id: bool = False,
+    ) -> pa.Table:
+        """Return rows as one Arrow table, in storage order; ``_rowid`` last where asked for.
+
+        The blob column can't be read this way; see `read_blobs`.
+        """
+        with store_errors(self.uri):
+            return self._scanner(columns, where, with_row_id=with_row_id).to_table()
+
+    def batches(
+        self,
+        columns: Sequence[str] | None = None,
+        where: str | None = None,
+        *,
+        with_row_id: bool = False,
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the same rows as `read`, a batch at a time, in storage order."""
+        with store_errors(self.uri):
+            yield from self._scanner(columns, where, with_row_id=with_row_id).to_batches()
+
+    def _scanner(
+        self, columns: Sequence[str] | None, where: str | None, *, with_row_id: bool
+    ) -> lance.LanceScanner:
+        names = [n for n in self.schema.names if n != BLOB_COLUMN] if columns is None else columns
+        return self.lance.scanner(
+            columns=list(names), filter=where, with_row_id=with_row_id, scan_in_order=True
+        )
+
+    def take(self, row_ids: npt.NDArray[np.uint64], columns: Sequence[str]) -> pa.Table:
+        """Return rows by stable row id, in the order asked for; repeats allowed."""
+        with store_errors(self.uri):
+            return self.lance._take_rows(row_ids.tolist(), columns=list(columns))  # noqa: SLF001
+
+    def read_blobs(self, row_ids: npt.NDArray[np.uint64]) -> list[bytes]:
+        """Return the blobs of rows by stable row id, in order; each is fetched once.
+
+        Raises
+        ------
+        StorageError
+            ``store-failed``: a row has no blob.
+        """
+        with store_errors(self.uri):
+            found = self.lance.read_blobs(BLOB_COLUMN, ids=row_ids.tolist(), preserve_order=True)
+        blobs = [blob for _, blob in found if blob is not None]
+        if len(blobs) != len(row_ids):
+            raise StorageError(
+                f"Table {self.uri!r} version {self.version} returned {len(blobs)} blobs for "
+                f"{len(row_ids)} rows: expected one each. Run `rdp maintain` with scrubbing.",
+                kind=ErrorKind.STORE_FAILED,
+                uri=self.uri,
+            )
+        return blobs
+
+    def transaction_properties(self) -> dict[str, str]:
+        """Return what the commit of this version said of itself (run, asset, partition, code)."""
+        with store_errors(self.uri):
+            transaction = self.lance.read_transaction(self.version)
+        return dict(transaction.transaction_properties or {}) if transaction else {}
+
+    def tags(self) -> dict[str, int]:
+        """Return the version that each tag of the table holds."""
+        with store_errors(self.uri):
+            return {name: int(tag["version"]) for name, tag in self.lance.tags.list().items()}
+
+    def add_tag(self, tag: str) -> None:
+        """Tag this version, so that clean-up keeps it; the same tag on it again does nothing.
+
+        Raises
+        ------
+        InvalidInputError
+            ``already-exists``: the tag holds another version; tags never move.
+        """
+        held = self.tags().get(tag)
+        if held is None:
+            with store_errors(self.uri):
+                self.lance.tags.create(tag, self.version)
+        elif held != self.version:
+            raise InvalidInputError(
+                f"Tag {tag!r} of {self.uri!r} holds version {held}: expected {self.version}. "
+                "Releases are immutable; choose another name.",
+                kind=ErrorKind.ALREADY_EXISTS,
+                tag=tag,
+                version=held,
+            )
+
+    def move_tag(self, tag: str) -> None:
+        """Tag this version, taking the tag from another version where it holds one.
+
+        Only for tags that no record names yet, and to mend those that a record names.
+        """
+        held = self.tags().get(tag)
+        if held is None:
+            self.add_tag(tag)
+        elif held != self.version:
+            with store_errors(self.uri):
+                self.lance.tags.update(tag, self.version)
+
+
+def open_table(uri: str, version: int | str | None = None) -> LakeTable:
+    """Return the table at a version or tag, or at its latest version.
+
+    Raises
+    ------
+    NotFoundError
+        ``table-not-found`` or ``version-not-found``.
+    StorageError
+        ``newer-format-version``: written by a later format than this code reads; or the store's.
+    """
+    try:
+        with store_errors(uri):
+            dataset = lance.dataset(uri, version=version, storage_options=storage_options(uri))
+    except NotFoundError as err:
+        if version is None:
+            raise
+        raise NotFoundError(
+            f"Table {uri!r} has no version {version!r}. Check the release, or whether clean-up "
+            "removed an untagged version.",
+            kind=ErrorKind.VERSION_NOT_FOUND,
+            uri=uri,
+            version=str(version),
+        ) from err
+    table = LakeTable(dataset, uri)
+    _check_format(table)
+    return table
+
+
+def find_table(uri: str, version: int | str | None = None) -> LakeTable | None:
+    """Return the table as `open_table` does, or None where there is no such table."""
+    try:
+        return open_table(uri, version)
+    except NotFoundError:
+        return None
+
+
+def create_table(uri: str, schema: pa.Schema, config: Mapping[str, str] | None = None) -> LakeTable:
+    """Return the table at its latest version, created empty with ``schema`` where absent.
+
+    Two creators at once end with one table. ``config`` (Lance table configuration) is set at
+    creation only.
+    """
+    found = find_table(uri)
+    if found is not None:
+        return found
+    try:
+        with store_errors(uri):
+            dataset = lance.write_dataset(
+                schema.empty_table(),
+                uri,
+                schema=schema,
+                mode="create",
+                data_storage_version=DATA_STORAGE_VERSION,
+                enable_stable_row_ids=True,
+                storage_options=storage_options(uri),
+            )
+            if config:
+                dataset.update_config(dict(config))
+    except RobotDataError:
+        found = find_table(uri)
+        if found is None:
+            raise
+        return found
+    return LakeTable(lance.dataset(uri, storage_options=storage_options(uri)), uri)
+
+
+def with_blob_column(schema: pa.Schema) -> pa.Schema:
+    """Return ``schema`` with the blob column, whose payloads go to packed sidecar files."""
+    return schema.append(lance.blob_field(BLOB_COLUMN, inline_size_threshold=0))
+
+
+def blob_array(payloads: list[bytes]) -> pa.Array:
+    """Return payloads as a value of the blob column."""
+    return lance.blob_array(payloads)
+
+
+def _check_format(table: LakeTable) -> None:
+    found = int(table.metadata.get(FORMAT_VERSION_KEY, "0"))
+    if found > FORMAT_VERSION:
+        raise StorageError(
+            f"Table {table.uri!r} version {table.version} has lake format {found}: expected at most "
+            f"{FORMAT_VERSION}. Install a newer robot_data_platform.",
+            kind=ErrorKind.NEWER_FORMAT_VERSION,
+            uri=table.uri,
+            found=found,
+        )

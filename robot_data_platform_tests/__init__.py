@@ -1,0 +1,1 @@
+"""Tests of robot_data_platform; not part of the wheel."""

@@ -1,0 +1,120 @@
+"""An HTTP proxy before a server that writes down each request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Lock, Thread
+from urllib.parse import urlsplit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One request as it passed the proxy."""
+
+    method: str
+    path: str
+    """Without the query."""
+    query: str
+    byte_range: str | None
+    """The ``Range`` header, for example ``bytes=0-99``."""
+    status: int
+    num_bytes: int
+    """Length of the answer's body."""
+
+
+class CountingProxy:
+    """An HTTP proxy in front of one server that writes down what passes.
+
+    The ``Host`` header is passed on untouched, so signatures made for the proxy's address hold.
+    """
+
+    def __init__(self, upstream_url: str) -> None:
+        self._upstream = urlsplit(upstream_url).netloc
+        self._lock = Lock()
+        self._requests: list[Request] = []
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler_class())
+        self._thread = Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+
+    @property
+    def endpoint_url(self) -> str:
+        """Where clients connect to."""
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    @property
+    def requests(self) -> list[Request]:
+        """What passed since the last ``clear``, in the order of the answers."""
+        with self._lock:
+            return list(self._requests)
+
+    def clear(self) -> None:
+        """Forget what passed."""
+        with self._lock:
+            self._requests.clear()
+
+    def record(self, request: Request) -> None:
+        """Add one request."""
+        with self._lock:
+            self._requests.append(request)
+
+    def __enter__(self) -> CountingProxy:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def _handler_class(self) -> type[BaseHTTPRequestHandler]:
+        return type("Handler", (_ForwardingHandler,), {"proxy": self, "upstream": self._upstream})
+
+
+class _ForwardingHandler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    timeout = 30
+    proxy: CountingProxy
+    upstream: str
+
+    def _forward(self) -> None:
+        connection = HTTPConnection(self.upstream, timeout=30)
+        try:
+            connection.request(self.command, self.path, self._body(), dict(self.headers.items()))
+            response = connection.getresponse()
+            payload = response.read()
+        finally:
+            connection.close()
+        self._record(response.status, len(payload))
+        self.send_response_only(response.status, response.reason)
+        for name, value in response.getheaders():
+            if name.lower() not in {"connection", "content-length", "transfer-encoding"}:
+                self.send_header(name, value)
+        self._send_length(response.getheader("Content-Length"), payload)
+        self.end_headers()
+        self.wfile.write(payload)
+
+    do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = _forward  # noqa: N815
+
+    def _body(self) -> bytes:
+        return self.rfile.read(int(self.headers.get("Content-Length", 0)))
+
+    def _send_length(self, declared: str | None, payload: bytes) -> None:
+        length = declared if self.command == "HEAD" and declared else str(len(payload))
+        self.send_header("Content-Length", length)
+
+    def _record(self, status: int, num_bytes: int) -> None:
+        parts = urlsplit(self.path)
+        self.proxy.record(
+            Request(
+                method=self.command,
+                path=parts.path,
+                query=parts.query,
+                byte_range=self.headers.get("Range"),
+                status=status,
+                num_bytes=num_bytes,
+            )
+        )
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Stay quiet: the base class names the argument and prints to stderr."""
