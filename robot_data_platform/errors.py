@@ -4,6 +4,7 @@
 
     RobotDataError              kind: ErrorKind, facts: dict
     ├── InvalidInputError       argument or config is wrong     (also ValueError)  never retried
+    │   └── IndexOutOfRangeError    position outside a sequence (also IndexError)
     ├── DataFaultError          recorded data breaks a rule                        quarantine
     ├── NotFoundError           release, episode, camera, ...   (also KeyError)    never retried
     ├── CommitConflictError     another writer won                                 re-read, retry
@@ -55,6 +56,7 @@ class ErrorKind(StrEnum):
     MODEL_NOT_FOUND = "model-not-found"
     VERSION_NOT_FOUND = "version-not-found"
     TABLE_NOT_FOUND = "table-not-found"
+    BUCKET_NOT_FOUND = "bucket-not-found"
     # writing and storage
     COMMIT_CONFLICT = "commit-conflict"
     ALREADY_EXISTS = "already-exists"

@@ -61,7 +61,7 @@ def demo(samples: Path, lake: str, landing: str) -> None:
 
 def say(text: str) -> None:
     """Print one line of the story."""
-    console().print(text)
+    click.echo(text)
 
 
 def land_samples(samples: Path, landing: Landing) -> None:
@@ -111,9 +111,12 @@ def train(instance: Instance, lake: Lake) -> str:
     if _is_recorded(lake, name):
         say(f"   {name} is there already: the same data gives the same model")
         return name
-    with training_run(
-        lake, TRAINED_ON, released["release"], model=name, parameters={"method": "ridge"}
-    ) as run, tempfile.TemporaryDirectory() as folder:
+    with (
+        training_run(
+            lake, TRAINED_ON, released["release"], model=name, parameters={"method": "ridge"}
+        ) as run,
+        tempfile.TemporaryDirectory() as folder,
+    ):
         train_split = RobotLanceDataset(
             lake.root, TRAINED_ON, release=released["release"], split="train"
         )

@@ -61,7 +61,8 @@ def read_samples(dataset: RobotLanceDataset) -> tuple[Matrix, Matrix]:
 
 def _features(item: dict[str, npt.NDArray[np.float32]]) -> npt.NDArray[np.float64]:
     pictures = [_cells(item[k]) for k in sorted(item) if _is_picture(k, item[k])]
-    return np.concatenate([item["observation.state"], *pictures]).astype(np.float64)
+    features: Matrix = np.concatenate([item["observation.state"], *pictures]).astype(np.float64)
+    return features
 
 
 def _is_picture(key: str, value: object) -> bool:
@@ -71,4 +72,5 @@ def _is_picture(key: str, value: object) -> bool:
 def _cells(picture: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
     height, width = (size // CELLS * CELLS for size in picture.shape[:2])
     blocks = picture[:height, :width].reshape(CELLS, height // CELLS, CELLS, width // CELLS, 3)
-    return blocks.mean(axis=(1, 3), dtype=np.float64).reshape(-1) / 255.0
+    cells: Matrix = blocks.mean(axis=(1, 3), dtype=np.float64).reshape(-1) / 255.0
+    return cells

@@ -62,8 +62,8 @@ def upload(
             }
         )
         return
-    console().print(f"Uploaded {len(manifest.files)} files as {manifest.upload}.")
-    console().print("A running `dagster dev` ingests it within half a minute.")
+    click.echo(f"Uploaded {len(manifest.files)} files as {manifest.upload}.")
+    click.echo("A running `dagster dev` ingests it within half a minute.")
 
 
 @click.command()
@@ -87,9 +87,9 @@ def ingest(
     from robot_data_platform.compute.listing import ingest_facts
     from robot_data_platform.defs import runs
     from robot_data_platform.defs.resources import Platform
+    from robot_data_platform.storage.lake import Lake
     from robot_data_platform.storage.landing import Landing
     from robot_data_platform.storage.objects import check_conditional_put
-    from robot_data_platform.storage.lake import Lake
 
     started = time.perf_counter()
     target = Lake(lake)
@@ -136,13 +136,13 @@ def put_upload(
 def print_ingested(facts: IngestFacts) -> None:
     """Print what an ingestion came to."""
     counts = facts["episodes"]
-    console().print(
+    click.echo(
         f"{facts['dataset']}: {counts['converted']} episodes converted "
         f"({counts['flagged']} flagged), {counts['quarantined']} quarantined; "
         f"{facts['rows']} rows, {facts['gops']} GOPs in {facts['seconds']:.1f} s"
     )
     for lost in facts["quarantined"]:
-        console().print(f"  quarantined {lost['source']}: {lost['reason']}")
+        click.echo(f"  quarantined {lost['source']}: {lost['reason']}")
     print_table(
         "Tables",
         ["table", "version", "uri"],

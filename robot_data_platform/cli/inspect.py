@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from robot_data_platform.cli.options import json_option
-from robot_data_platform.cli.output import console, print_json, print_table
+from robot_data_platform.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
     from robot_data_platform.formats.source_report import EpisodeReport, SourceReport
@@ -42,7 +42,7 @@ def inspect(source: Path, profile: Path | None, format_hint: str | None, as_json
 
 
 def _print_report(report: SourceReport) -> None:
-    console().print(f"{report.source}: {report.format}, {len(report.episodes)} episodes")
+    click.echo(f"{report.source}: {report.format}, {len(report.episodes)} episodes")
     print_table(
         "Episodes",
         ["episode", "task", "rows", "s", "signals", "cameras", "can be ingested"],

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from robot_data_platform.cli.options import lake_option, reading
-from robot_data_platform.cli.output import console, print_json, print_table
+from robot_data_platform.cli.output import print_json, print_table
 
 
 @click.command()
@@ -90,9 +90,7 @@ def findings(
     from robot_data_platform.compute.listing import list_findings
     from robot_data_platform.storage.lake import Lake
 
-    facts = list_findings(
-        Lake(lake), dataset, episode_index=episode, rule=rule, severity=severity
-    )
+    facts = list_findings(Lake(lake), dataset, episode_index=episode, rule=rule, severity=severity)
     if as_json:
         print_json(facts)
         return
@@ -127,4 +125,4 @@ def frame(dataset: str, episode: str, row: int, camera: str, output: Path, lake:
     picture = read_frame(lake, dataset, facts["episode_id"], row, camera)
     output.write_bytes(encode_png(picture))
     height, width = picture.shape[:2]
-    console().print(f"Wrote {output}: {width}x{height}, row {row} of {facts['episode_id']}.")
+    click.echo(f"Wrote {output}: {width}x{height}, row {row} of {facts['episode_id']}.")

@@ -11,7 +11,7 @@ import click
 
 from robot_data_platform import __version__
 from robot_data_platform.cli.options import reading
-from robot_data_platform.cli.output import console, print_json
+from robot_data_platform.cli.output import print_json
 
 
 @click.command()
@@ -38,11 +38,11 @@ def maintain(dataset: str, keep_days: float, scrub: bool, lake: str, as_json: bo
     if as_json:
         print_json(asdict(report))
     else:
-        console().print(
+        click.echo(
             f"{dataset}: {report.num_superseded_rows} superseded rows removed, compacted "
             f"{report.compacted or 'nothing'}, {report.num_versions_removed} versions and "
-            f"{report.num_bytes_removed} bytes cleaned up, {report.num_gops_scrubbed} GOPs scrubbed, "
-            f"{len(report.damaged_gops)} damaged"
+            f"{report.num_bytes_removed} bytes cleaned up, {report.num_gops_scrubbed} GOPs "
+            f"scrubbed, {len(report.damaged_gops)} damaged"
         )
     if report.damaged_gops:
         sys.exit(1)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Sequence
 
 import click
 from rich.console import Console
 from rich.table import Table
+
+WIDTH_OF_A_FILE = 160
+"""Columns of a table that is not printed to a terminal."""
 
 
 def print_json(value: object) -> None:
@@ -37,4 +41,5 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
 
 def console() -> Console:
     """Return the console of standard output; markup in data is never interpreted."""
-    return Console(markup=False, highlight=False, soft_wrap=False)
+    width = None if sys.stdout.isatty() else WIDTH_OF_A_FILE
+    return Console(markup=False, highlight=False, width=width)

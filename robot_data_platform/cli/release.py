@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from robot_data_platform.cli.options import json_option, lake_option, reading
-from robot_data_platform.cli.output import console, print_json, print_table
+from robot_data_platform.cli.output import print_json, print_table
 
 
 @click.group()
@@ -50,7 +50,9 @@ def list_(dataset: str | None, lake: str, as_json: bool) -> None:
     from robot_data_platform.storage.snapshot import list_releases
 
     keys = ("dataset", "release", "digest", "num_episodes", "num_rows", "created_ns")
-    rows = [{key: row[key] for key in keys} for row in map(dict, list_releases(Lake(lake), dataset))]
+    rows = [
+        {key: row[key] for key in keys} for row in map(dict, list_releases(Lake(lake), dataset))
+    ]
     if as_json:
         print_json(rows)
         return
@@ -84,9 +86,9 @@ def diff(dataset: str, first: str, second: str, lake: str, as_json: bool) -> Non
         print_json(facts)
         return
     for key, values in facts.items():
-        console().print(f"{key}: {len(values)}")
+        click.echo(f"{key}: {len(values)}")
         for value in values:
-            console().print(f"  {value}")
+            click.echo(f"  {value}")
 
 
 @release.command()
@@ -102,12 +104,12 @@ def verify(dataset: str, name: str, lake: str, as_json: bool) -> None:
     if as_json:
         print_json(asdict(report))
     else:
-        console().print(
+        click.echo(
             f"{dataset}/{name}: {report.num_episodes} episodes, {report.num_rows} rows, "
             f"{report.num_gops} GOPs read; {len(report.problems)} problems"
         )
         for problem in report.problems:
-            console().print(f"  {problem.rule}: {problem.message}")
+            click.echo(f"  {problem.rule}: {problem.message}")
     if report.problems:
         sys.exit(1)
 
@@ -117,4 +119,4 @@ def _print_summary(facts: dict[str, object], as_json: bool) -> None:
         print_json(facts)
         return
     for key, value in facts.items():
-        console().print(f"{key}: {value}")
+        click.echo(f"{key}: {value}")

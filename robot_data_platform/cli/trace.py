@@ -7,7 +7,7 @@ from dataclasses import asdict
 import click
 
 from robot_data_platform.cli.options import reading
-from robot_data_platform.cli.output import console, print_json
+from robot_data_platform.cli.output import print_json
 
 
 @click.command()
@@ -23,16 +23,16 @@ def lineage(name: str, lake: str, as_json: bool) -> None:
         print_json(facts)
         return
     for key in ("model", "release", "digest", "code_version"):
-        console().print(f"{key}: {facts[key] or '-'}")
+        click.echo(f"{key}: {facts[key] or '-'}")
     for table, version in facts["tables"].items():
-        console().print(f"  table {table}@{version}")
+        click.echo(f"  table {table}@{version}")
     for key in ("episodes", "uploads", "runs"):
-        console().print(f"{key}: {len(facts[key])}")
+        click.echo(f"{key}: {len(facts[key])}")
         for value in facts[key]:
-            console().print(f"  {value}")
-    console().print(f"sources: {len(facts['sources'])}")
+            click.echo(f"  {value}")
+    click.echo(f"sources: {len(facts['sources'])}")
     for source in facts["sources"]:
-        console().print(f"  {source['sha256']}  {source['path']}")
+        click.echo(f"  {source['sha256']}  {source['path']}")
 
 
 @click.command()
@@ -40,7 +40,7 @@ def lineage(name: str, lake: str, as_json: bool) -> None:
 @reading
 def impact(name: str, lake: str, as_json: bool) -> None:
     """Find every release and model that holds an episode, an upload or a source file (sha256)."""
-    from robot_data_platform.lineage.query import impact_of
+    from robot_data_platform.lineage.impact import impact_of
     from robot_data_platform.storage.lake import Lake
 
     facts = asdict(impact_of(Lake(lake), name))
@@ -49,8 +49,8 @@ def impact(name: str, lake: str, as_json: bool) -> None:
         return
     for key, values in facts.items():
         if not isinstance(values, list | tuple):
-            console().print(f"{key}: {values}")
+            click.echo(f"{key}: {values}")
             continue
-        console().print(f"{key}: {len(values)}")
+        click.echo(f"{key}: {len(values)}")
         for value in values:
-            console().print(f"  {value}")
+            click.echo(f"  {value}")

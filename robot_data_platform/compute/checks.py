@@ -24,7 +24,7 @@ class CheckReport:
 
 
 def gop_keys_are_unique(ingestion: Ingestion) -> CheckReport:
-    """Every GOP of the upload is there once, and each stream's GOPs are numbered without a gap."""
+    """Look for GOPs that are there twice, and for streams whose GOPs have a gap."""
     gops = ingestion.workplace.lake.open(ingestion.dataset, "gops")
     rows = gops.read(["gop_key", "ref_id", "gop_index"], ingestion.where())
     num_unique = len(rows["gop_key"].unique())
@@ -39,7 +39,7 @@ def gop_keys_are_unique(ingestion: Ingestion) -> CheckReport:
 
 
 def frames_are_contiguous(ingestion: Ingestion) -> CheckReport:
-    """Rows of each episode are numbered 0, 1, 2 ... once, and time goes forward."""
+    """Look for episodes whose rows are not numbered 0, 1, 2 ... or whose time runs back."""
     frames = ingestion.workplace.lake.open(ingestion.dataset, "frames")
     rows = frames.read(["episode_index", "frame_index", "timestamp_ns"], ingestion.where())
     order = rows.sort_by([("episode_index", "ascending"), ("frame_index", "ascending")])
@@ -57,7 +57,7 @@ def frames_are_contiguous(ingestion: Ingestion) -> CheckReport:
 
 
 def references_resolve(ingestion: Ingestion) -> CheckReport:
-    """Every picture that a row points at lies in a GOP that is there."""
+    """Look for rows that point at a picture in no GOP."""
     lake = ingestion.workplace.lake
     frames = lake.open(ingestion.dataset, "frames")
     gops = lake.open(ingestion.dataset, "gops").read(
@@ -86,7 +86,7 @@ def _num_unresolved(rows: pa.Table, gops: pa.Table, camera: str) -> int:
 
 
 def upload_is_published_once(ingestion: Ingestion) -> CheckReport:
-    """Each episode that the upload lists has one row of ``episodes``, of this ingestion."""
+    """Hold the upload's rows of ``episodes`` against the episodes that it lists."""
     table = ingestion.workplace.lake.open(ingestion.dataset, "episodes")
     rows = table.read(["episode_id", "ingestion_id"], equals("upload", ingestion.upload))
     num_mine = len(
@@ -100,7 +100,7 @@ def upload_is_published_once(ingestion: Ingestion) -> CheckReport:
 
 
 def no_episode_is_quarantined(ingestion: Ingestion) -> CheckReport:
-    """Every episode of the upload could be ingested; the message gives the reasons."""
+    """Look for episodes in quarantine; the message gives the reasons."""
     table = ingestion.workplace.lake.open(ingestion.dataset, "episodes")
     rows = table.read(["source_key", "status", "status_reason"], equals("upload", ingestion.upload))
     lost = rows.filter(pc.equal(rows["status"], STATUS_QUARANTINED)).to_pylist()
@@ -113,7 +113,7 @@ def no_episode_is_quarantined(ingestion: Ingestion) -> CheckReport:
 
 
 def no_rule_is_broken(ingestion: Ingestion) -> CheckReport:
-    """No episode of the upload has a finding of severity ``fail`` or ``warn``."""
+    """Look for episodes with a finding of severity ``fail`` or ``warn``."""
     table = ingestion.workplace.lake.open(ingestion.dataset, "episodes")
     columns = ["source_key", "q_rules_broken", "q_num_warn", "q_num_fail"]
     rows = table.read(columns, equals("upload", ingestion.upload)).to_pylist()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -138,18 +139,25 @@ def _run(
 def _run_in_processes(
     attempt: _attempt[Item, Value], items: Sequence[Item], fanout: Fanout, num_workers: int
 ) -> Iterator[tuple[int, Outcome[Value]]]:
-    """Run in a pool; when a worker dies, run what has not ended in a new, narrower pool."""
+    """Run in a pool; when a worker dies, run what has not ended in a new pool of one worker.
+
+    There items run one by one, so that a pool without progress died of its first item.
+    """
     left = dict(enumerate(items))
-    for _ in range(fanout.max_attempts):
+    deaths = 0
+    while deaths < fanout.max_attempts:
+        num_left = len(left)
         try:
             pool = process_pool(num_workers)
             for index, outcome in _drain(pool, attempt, dict(left), 2 * num_workers):
                 del left[index]
                 yield index, outcome
-            return
         except BrokenProcessPool:
             close_pool()
             num_workers = 1
+            deaths = deaths + 1 if len(left) == num_left else 1
+        else:
+            return
     raise _worker_died(sorted(left), fanout)
 
 
@@ -176,7 +184,7 @@ def _run_on_ray(
     import ray
 
     if not ray.is_initialized():
-        ray.init(address=fanout.ray_address, include_dashboard=False, log_to_driver=False)
+        _start_ray(fanout.ray_address)
     task = ray.remote(max_retries=fanout.max_attempts - 1, num_cpus=1)(_call)
     waiting = iter(enumerate(items))
     running: dict[ray.ObjectRef[Outcome[Value]], int] = {}
@@ -191,6 +199,15 @@ def _run_on_ray(
         for reference in done:
             index = running.pop(reference)
             yield index, _ray_result(reference, index, fanout)
+
+
+def _start_ray(address: str | None) -> None:
+    import ray
+
+    with warnings.catch_warnings():
+        # Ray forks only to start other programs, which share no Lance handle.
+        warnings.filterwarnings("ignore", "lance is not fork-safe", UserWarning)
+        ray.init(address=address, include_dashboard=False, log_to_driver=False)
 
 
 def _call(attempt: _attempt[Item, Value], item: Item) -> Outcome[Value]:

@@ -51,9 +51,7 @@ def record_findings(
     return _append(ingestion, stage, rows, run)
 
 
-def record_checks(
-    ingestion: Ingestion, rows: pa.Table, rules_version: str, run: RunInfo
-) -> None:
+def record_checks(ingestion: Ingestion, rows: pa.Table, rules_version: str, run: RunInfo) -> None:
     """Write what a set of rules found in an ingestion, once."""
     mine = all_of(ingestion.where(), equals("rules_version", rules_version))
     if rows.num_rows:
@@ -68,9 +66,7 @@ def record_checks(
 def quarantined(ingestion: Ingestion) -> dict[int, str]:
     """Return the reason by episode index of every episode put in quarantine so far."""
     table = ingestion.workplace.lake.ensure(ingestion.dataset, "quality")
-    where = all_of(
-        equals("rules_version", ingestion.ingestion_id), equals("rule", QUARANTINE_RULE)
-    )
+    where = all_of(equals("rules_version", ingestion.ingestion_id), equals("rule", QUARANTINE_RULE))
     rows = table.read(["episode_index", "message"], where).to_pylist()
     return {row["episode_index"]: row["message"] for row in rows}
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
 from robot_data_platform.compute.episodes_map import Fanout, Progress, map_episodes
 from robot_data_platform.compute.findings import quarantine, quarantined, record_findings
@@ -26,7 +27,12 @@ from robot_data_platform.core.recording import STATE, Recording
 from robot_data_platform.core.rows import StreamIndex, episode_fields, episode_rows
 from robot_data_platform.core.run import RunInfo
 from robot_data_platform.core.schema import frames_base_fields, table_schema
-from robot_data_platform.errors import DataFaultError, InvalidInputError
+from robot_data_platform.errors import (
+    DataFaultError,
+    ErrorKind,
+    InvalidInputError,
+    NotFoundError,
+)
 from robot_data_platform.storage.commit import (
     Committed,
     commit_fragments,
@@ -35,6 +41,9 @@ from robot_data_platform.storage.commit import (
 )
 from robot_data_platform.storage.predicate import in_range
 from robot_data_platform.storage.table import LakeTable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 STAGE = "frames"
 
@@ -147,7 +156,7 @@ def _unique(fields: Iterator[pa.Field]) -> list[pa.Field]:
 def _prepare_table(
     ingestion: Ingestion, tasks: Sequence[EpisodeTask], gops: LakeTable
 ) -> LakeTable:
-    """Return ``frames``, with the columns of the upload's first readable episode and all its cameras."""
+    """Return ``frames`` with the columns of the first readable episode and of every camera."""
     cameras = sorted(set(gops.read(["camera"], ingestion.where())["camera"].to_pylist()))
     recording = _first_readable(ingestion, tasks)
     fields = [] if recording is None else episode_fields(recording, cameras)
@@ -171,7 +180,7 @@ def _first_readable(ingestion: Ingestion, tasks: Sequence[EpisodeTask]) -> Recor
 
 
 def _facts(ingestion: Ingestion, recording: Recording) -> dict[str, str]:
-    """Return what the table says of itself: measured on the first episode, claims of the profile."""
+    """Return what the table says of itself, measured on the first episode."""
     clock = row_clock(recording.signals)
     state = next((s for s in recording.signals if s.name == STATE), clock)
     return {
@@ -199,6 +208,7 @@ def align_batch(task: FramesTask) -> BatchResult:
                 try:
                     recording = read_recording(ingestion, source, episode.ref)
                     mine = streams.get(episode.episode_index, {})
+                    _check_streams(recording, mine, ingestion)
                     _note_missing(recording, sorted(mine), table.schema, result)
                     if result.missing:
                         continue
@@ -217,6 +227,21 @@ def _num_rows(fragment: str) -> int:
     return int(json.loads(fragment).get("physical_rows") or 0)
 
 
+def _check_streams(
+    recording: Recording, streams: Mapping[str, StreamIndex], ingestion: Ingestion
+) -> None:
+    absent = sorted({camera.name for camera in recording.cameras} - streams.keys())
+    if absent:
+        raise NotFoundError(
+            f"Episode {recording.ref.source_key!r} of upload {ingestion.upload!r} has no GOP of "
+            f"cameras {absent} in dataset {ingestion.dataset!r}: expected every camera's. "
+            "Materialize gop_video for the upload first.",
+            kind=ErrorKind.GOP_MISSING,
+            upload=ingestion.upload,
+            cameras=absent,
+        )
+
+
 def _note_missing(
     recording: Recording, cameras: Sequence[str], schema: pa.Schema, result: BatchResult
 ) -> None:
@@ -226,18 +251,16 @@ def _note_missing(
     result.missing += [f for f in episode_fields(recording, cameras) if f.name not in known]
 
 
-def _streams_by_episode(
-    batch: BatchTask, gops: LakeTable
-) -> dict[int, dict[str, StreamIndex]]:
+def _streams_by_episode(batch: BatchTask, gops: LakeTable) -> dict[int, dict[str, StreamIndex]]:
     """Return where each camera's pictures lie, for every episode of the batch."""
     first, last = batch.episodes[0].episode_index, batch.episodes[-1].episode_index
     columns = ["episode_index", "camera", "ref_id", "gop_index", "first_frame", "pts_ns"]
     table = gops.read(columns, in_range("episode_index", first, last + 1))
     rows = table.sort_by([("ref_id", "ascending"), ("gop_index", "ascending")])
     refs = rows["ref_id"].to_numpy()
-    starts = np.flatnonzero(np.diff(refs, prepend=-1))
+    bounds = [*np.flatnonzero(np.diff(refs, prepend=-1)), len(refs)]
     streams: dict[int, dict[str, StreamIndex]] = {}
-    for start, stop in zip(starts, [*starts[1:], len(refs)], strict=True):
+    for start, stop in itertools.pairwise(bounds):
         part = rows.slice(int(start), int(stop - start))
         index = part["episode_index"][0].as_py()
         streams.setdefault(index, {})[part["camera"][0].as_py()] = StreamIndex(

@@ -53,6 +53,9 @@ class VideoResult:
     num_quarantined: int
     num_streams_by_profile: dict[str, int]
     min_psnr_db: float | None
+    """Of the streams encoded by this call, the worst sampled PSNR; None where none was."""
+    num_streams_by_reencode_reason: dict[str, int]
+    """Why streams were encoded anew by this call instead of being copied."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -62,6 +65,7 @@ class BatchResult:
     fragments: list[str] = field(default_factory=list)
     findings_by_task: dict[EpisodeTask, list[Finding]] = field(default_factory=dict)
     psnr_db: list[float] = field(default_factory=list)
+    reencode_reasons: Counter[str] = field(default_factory=Counter)
 
 
 def write_gop_video(
@@ -81,8 +85,7 @@ def write_gop_video(
         findings = {t: f for r in results for t, f in r.findings_by_task.items()}
         record_findings(ingestion, STAGE, findings, run)
         committed = _commit(ingestion, table.uri, [f for r in results for f in r.fragments], run)
-    psnr_db = [value for result in results for value in result.psnr_db]
-    return _summary(ingestion, committed, min(psnr_db, default=None))
+    return _summary(ingestion, committed, results)
 
 
 def _is_there(ingestion: Ingestion, table: LakeTable) -> bool:
@@ -108,7 +111,7 @@ def _commit(ingestion: Ingestion, uri: str, fragments: Sequence[str], run: RunIn
 
 
 def _summary(
-    ingestion: Ingestion, committed: Committed, min_psnr_db: float | None
+    ingestion: Ingestion, committed: Committed, results: Sequence[BatchResult]
 ) -> VideoResult:
     lake = ingestion.workplace.lake
     table = lake.open(ingestion.dataset, "gops", committed.version)
@@ -128,7 +131,10 @@ def _summary(
         num_bytes=int(np.sum(sizes.to_numpy())) if len(sizes) else 0,
         num_quarantined=ingestion.num_episodes - with_video,
         num_streams_by_profile=dict(Counter(profile_by_stream.values())),
-        min_psnr_db=min_psnr_db,
+        min_psnr_db=min((db for result in results for db in result.psnr_db), default=None),
+        num_streams_by_reencode_reason=dict(
+            sum((result.reencode_reasons for result in results), Counter())
+        ),
     )
 
 
@@ -181,27 +187,21 @@ def spool_episode(
         findings += _stream_findings(stream, cut.report)
         if cut.report.psnr_db is not None:
             result.psnr_db.append(cut.report.psnr_db)
+        if cut.report.reencode_reason is not None:
+            result.reencode_reasons[cut.report.reencode_reason] += 1
     if findings:
         result.findings_by_task[task] = findings
     return rows
 
 
 def _stream_findings(stream: CameraStream, report: StreamReport) -> Iterator[Finding]:
-    where = f"camera={stream.name}"
-    if report.reencode_reason:
-        yield Finding(
-            rule="video_is_copied",
-            severity=Severity.INFO,
-            message=f"Camera {stream.name!r} was encoded anew: {report.reencode_reason}.",
-            where=where,
-        )
     if report.psnr_db is not None and report.psnr_db < MIN_PSNR_DB:
         yield Finding(
             rule="encoded_video_is_faithful",
             severity=Severity.WARN,
             message=f"Camera {stream.name!r} lost quality in encoding: {report.psnr_db:.1f} dB, "
             f"expected at least {MIN_PSNR_DB} dB. Lower the CRF.",
-            where=where,
+            where=f"camera={stream.name}",
             value=report.psnr_db,
             threshold=MIN_PSNR_DB,
             unit="dB",

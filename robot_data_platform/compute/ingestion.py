@@ -7,6 +7,7 @@ twice; another name gets fresh episode indices, and nothing that was published i
 
 from __future__ import annotations
 
+import itertools
 import json
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -25,7 +26,7 @@ from robot_data_platform.core.recording import EpisodeRef, Recording
 from robot_data_platform.core.run import RunInfo
 from robot_data_platform.core.source import Source
 from robot_data_platform.errors import DataFaultError, ErrorKind, NotFoundError
-from robot_data_platform.formats.profile import Profile, find_profile
+from robot_data_platform.formats.profile import Profile, find_profile, load_profile
 from robot_data_platform.formats.registry import detect_format
 from robot_data_platform.storage.commit import append_built
 from robot_data_platform.storage.lake import Lake
@@ -132,7 +133,7 @@ def register_upload(
     manifest = workplace.landing.manifest(upload)
     workplace.landing.verify(manifest)
     with open_source(workplace, manifest) as source:
-        profile = find_profile(source, manifest.profile)
+        profile = find_profile(source, _stated_profile(manifest))
         file_format = detect_format(source, manifest.format)
         listing = file_format.list_episodes(source, profile)
     if not listing.episodes:
@@ -169,7 +170,7 @@ def find_ingestion(workplace: Workplace, upload: str, settings: GopSettings) -> 
     """
     manifest = workplace.landing.manifest(upload)
     with open_source(workplace, manifest) as source:
-        profile = find_profile(source, manifest.profile)
+        profile = find_profile(source, _stated_profile(manifest))
     name = _ingestion_id(manifest, profile, settings)
     table = workplace.lake.find_catalog("uploads")
     row = _registered(table, name) if table is not None else None
@@ -248,15 +249,17 @@ def batch_tasks(
     manifest = ingestion.workplace.landing.manifest(ingestion.upload)
     num_bytes = sum(entry.size_bytes for entry in manifest.files)
     wanted = max(2 * num_workers_of(fanout, len(tasks)), -(-num_bytes // BATCH_BYTES))
-    return [
-        BatchTask(ingestion=ingestion, episodes=tuple(part)) for part in _split(tasks, wanted)
-    ]
+    return [BatchTask(ingestion=ingestion, episodes=tuple(part)) for part in _split(tasks, wanted)]
 
 
 def _split(items: Sequence[Reference], num_parts: int) -> list[Sequence[Reference]]:
     num_parts = min(num_parts, len(items))
     bounds = [len(items) * part // num_parts for part in range(num_parts + 1)] if items else []
-    return [items[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+    return [items[a:b] for a, b in itertools.pairwise(bounds)]
+
+
+def _stated_profile(manifest: Manifest) -> Profile | None:
+    return load_profile(manifest.profile) if manifest.profile else None
 
 
 def _ingestion_id(manifest: Manifest, profile: Profile, settings: GopSettings) -> str:
@@ -276,9 +279,7 @@ def _registered(table: LakeTable, ingestion_id: str) -> dict[str, object] | None
     return rows[0] if rows else None
 
 
-def _reserve(
-    ingestion: Ingestion, manifest: Manifest, run: RunInfo
-) -> tuple[Ingestion, int, bool]:
+def _reserve(ingestion: Ingestion, manifest: Manifest, run: RunInfo) -> tuple[Ingestion, int, bool]:
     """Reserve episode indices by one compare-and-swap; the loser of a race counts again."""
     lake = ingestion.workplace.lake
     table = lake.ensure_catalog("uploads")

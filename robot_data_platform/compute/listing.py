@@ -167,7 +167,10 @@ def list_findings(
     rule: str | None = None,
     severity: str | None = None,
 ) -> list[FindingFacts]:
-    """Return the findings that hold for what is published: none of an older ingestion or rule set."""
+    """Return the findings that hold for what is published now.
+
+    Those of an earlier ingestion, or of earlier rules, are left out.
+    """
     episodes = lake.open(dataset, "episodes").read(["episode_index", "ingestion_id", "q_version"])
     table = lake.find(dataset, "quality")
     if table is None:
@@ -181,11 +184,16 @@ def list_findings(
     )
     rows = table.read(where=where).to_pylist()
     held = [r for r in rows if _holds(r, valid, ingestions)]
-    keys = ("rule", "severity", "value", "threshold", "unit", "where", "message")
     return [
         FindingFacts(
             episode_index=row["episode_index"] if row["episode_index"] >= 0 else None,
-            **{key: row[key] for key in keys},
+            rule=row["rule"],
+            severity=row["severity"],
+            value=row["value"],
+            threshold=row["threshold"],
+            unit=row["unit"],
+            where=row["where"],
+            message=row["message"],
         )
         for row in sorted(held, key=lambda r: (r["episode_index"], r["rule"], r["where"] or ""))
     ]
@@ -195,7 +203,10 @@ def _valid_pairs(episodes: Iterable[dict[str, object]]) -> set[tuple[object, obj
     """Return (episode_index, rules_version) of the findings that hold now."""
     pairs = set()
     for row in episodes:
-        pairs |= {(row["episode_index"], row["ingestion_id"]), (row["episode_index"], row["q_version"])}
+        pairs |= {
+            (row["episode_index"], row["ingestion_id"]),
+            (row["episode_index"], row["q_version"]),
+        }
     return pairs
 
 
@@ -227,9 +238,7 @@ def ingest_facts(lake: Lake, dataset: str, upload: str, seconds: float) -> Inges
         gops=tables["gops"].count_rows(indices),
         seconds=round(seconds, 3),
         tables={n: TableFacts(uri=t.uri, version=t.version) for n, t in tables.items()},
-        quarantined=[
-            Quarantined(source=r["source_key"], reason=r["status_reason"]) for r in lost
-        ],
+        quarantined=[Quarantined(source=r["source_key"], reason=r["status_reason"]) for r in lost],
     )
 
 

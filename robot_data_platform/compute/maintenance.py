@@ -6,9 +6,9 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
 from robot_data_platform.core.run import RunInfo
 from robot_data_platform.storage.lake import Lake
@@ -21,6 +21,9 @@ from robot_data_platform.storage.upkeep import (
     ensure_index,
     fold_indices,
 )
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 INDEX_COLUMN = "episode_index"
 INDEX_MIN_ROWS = 100_000
@@ -94,7 +97,9 @@ def superseded_ranges(
     uploads, episodes = lake.find_catalog("uploads"), lake.find(dataset, "episodes")
     if uploads is None:
         return []
-    published = set(episodes.read(["ingestion_id"])["ingestion_id"].to_pylist()) if episodes else set()
+    published = (
+        set(episodes.read(["ingestion_id"])["ingestion_id"].to_pylist()) if episodes else set()
+    )
     oldest_ns = now_ns - int(grace.total_seconds() * 1e9)
     columns = ["ingestion_id", "first_episode_index", "num_episodes", "created_ns"]
     rows = uploads.read(columns, equals("dataset", dataset)).to_pylist()

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from robot_data_platform.compute.ingestion import Ingestion
-from robot_data_platform.core.recording import Picture
 from robot_data_platform.core.gop_rows import packet_index, stream_format
+from robot_data_platform.core.recording import Picture
 from robot_data_platform.storage.table import LakeTable
 from robot_data_platform.video.decode import GopDecoder
 from robot_data_platform.video.picture import contact_sheet

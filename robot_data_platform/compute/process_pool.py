@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import threading
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
@@ -30,8 +31,21 @@ def process_pool(num_workers: int) -> ProcessPoolExecutor:
     if not _KEPT or _KEPT[0].key != key:
         close_pool()
         context = multiprocessing.get_context("spawn")
-        _KEPT.append(_Kept(key, ProcessPoolExecutor(num_workers, mp_context=context)))
+        pool = ProcessPoolExecutor(num_workers, mp_context=context, initializer=_end_with_parent)
+        _KEPT.append(_Kept(key, pool))
     return _KEPT[0].pool
+
+
+def _end_with_parent() -> None:
+    """Watch the parent from a thread: a worker of a killed parent would wait for work for ever."""
+    threading.Thread(target=_exit_after_parent, daemon=True).start()
+
+
+def _exit_after_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def close_pool() -> None:

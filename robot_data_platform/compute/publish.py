@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -35,9 +35,14 @@ from robot_data_platform.core.schema import (
     signal_names,
 )
 from robot_data_platform.core.statistics import signal_statistics
+from robot_data_platform.errors import ErrorKind, NotFoundError
 from robot_data_platform.storage.commit import commit_fragments, write_rows
 from robot_data_platform.storage.predicate import all_of, equals, in_range
 from robot_data_platform.storage.table import LakeTable
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,16 +177,12 @@ def describe_batch(task: DescribeTask) -> list[dict[str, object]]:
     """Return the ``episodes`` rows of some episodes (runs in a worker)."""
     ingestion, episodes = task.batch.ingestion, task.batch.episodes
     lake = ingestion.workplace.lake
-    where = in_range(
-        "episode_index", episodes[0].episode_index, episodes[-1].episode_index + 1
-    )
+    where = in_range("episode_index", episodes[0].episode_index, episodes[-1].episode_index + 1)
     frames = lake.open(ingestion.dataset, "frames", task.frames_version).read(where=where)
     gop_columns = ["episode_index", "camera", "ref_id", "gop_index", "num_frames", "pts_ns"]
     gop_columns += ["codec", "profile", "width_px", "height_px"]
     gops = lake.open(ingestion.dataset, "gops", task.gops_version).read(gop_columns, where)
-    return [
-        _row(task, episode, _of(frames, episode), _of(gops, episode)) for episode in episodes
-    ]
+    return [_row(task, episode, _of(frames, episode), _of(gops, episode)) for episode in episodes]
 
 
 def _of(table: pa.Table, episode: EpisodeTask) -> pa.Table:
@@ -193,10 +194,23 @@ def _row(
 ) -> dict[str, object]:
     reason = task.reason_by_index.get(episode.episode_index)
     if reason is None:
+        _check_rows(task, episode, frames)
         facts = _measured(task, episode, frames, gops)
     else:
         facts = _nothing_measured(task, episode, reason)
     return {**_identity(task, episode), **facts}
+
+
+def _check_rows(task: DescribeTask, episode: EpisodeTask, frames: pa.Table) -> None:
+    if not frames.num_rows:
+        upload = task.batch.ingestion.upload
+        raise NotFoundError(
+            f"Episode {episode.ref.source_key!r} of upload {upload!r} has no row in version "
+            f"{task.frames_version} of frames: expected its rows, or why it is in quarantine. "
+            "Materialize frames for the upload first.",
+            kind=ErrorKind.NO_ROWS,
+            upload=upload,
+        )
 
 
 def _identity(task: DescribeTask, episode: EpisodeTask) -> dict[str, object]:
@@ -219,10 +233,8 @@ def _source_sha256(task: DescribeTask, episode: EpisodeTask) -> list[str | None]
     return [task.sha256_by_path.get(path) for path in episode.ref.files]
 
 
-def _nothing_measured(
-    task: DescribeTask, episode: EpisodeTask, reason: str
-) -> dict[str, object]:
-    digest = digest_of({"sources": _source_sha256(task, episode), "quarantined": reason})
+def _nothing_measured(task: DescribeTask, episode: EpisodeTask, reason: str) -> dict[str, object]:
+    digest = digest_of({"sources": _source_sha256(task, episode), "is_quarantined": True})
     return {
         "num_rows": 0,
         "cameras": [],
@@ -237,7 +249,9 @@ def _measured(
     task: DescribeTask, episode: EpisodeTask, frames: pa.Table, gops: pa.Table
 ) -> dict[str, object]:
     time_ns = frames["timestamp_ns"].to_numpy()
-    cameras = [_camera_facts(name, gops, frames) for name in sorted(set(gops["camera"].to_pylist()))]
+    cameras = [
+        _camera_facts(name, gops, frames) for name in sorted(set(gops["camera"].to_pylist()))
+    ]
     doubt = task.doubt_by_index.get(episode.episode_index)
     return {
         "task": frames["task"][0].as_py(),
@@ -257,9 +271,10 @@ def _measured(
     }
 
 
-def _matrix(column: pa.ChunkedArray) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+def _matrix(column: pa.ChunkedArray) -> npt.NDArray[np.float32]:
     held = column.drop_null().combine_chunks()
-    return held.flatten().to_numpy().reshape(len(held), -1)
+    values: npt.NDArray[np.float32] = held.flatten().to_numpy()
+    return values.reshape(len(held), -1)
 
 
 def _camera_facts(name: str, gops: pa.Table, frames: pa.Table) -> dict[str, object]:

@@ -168,9 +168,7 @@ def _verdicts(
     return pa.Table.from_pylist(rows, schema=pa.schema([schema.field(name) for name in rows[0]]))
 
 
-def _columns(
-    keys: EpisodeKeys, verdict: Rollup, findings: Sequence[Finding]
-) -> dict[str, object]:
+def _columns(keys: EpisodeKeys, verdict: Rollup, findings: Sequence[Finding]) -> dict[str, object]:
     doubts = [f for f in findings if f.severity is not Severity.INFO]
     worst = sorted(doubts, key=lambda f: f.severity is not Severity.FAIL)
     return {

@@ -11,7 +11,7 @@ from robot_data_platform.storage.snapshot import list_releases
 
 
 def splits_are_disjoint(lake: Lake, dataset: str) -> CheckReport:
-    """No assignment puts an episode, or a group, in more than one split."""
+    """Look for an episode, or a group, that an assignment puts in more than one split."""
     rows = lake.open(dataset, "splits").read(["assignment_id", "episode_id", "group", "split"])
     episodes = rows.group_by(["assignment_id", "episode_id"]).aggregate([("split", "count")])
     groups = rows.group_by(["assignment_id", "group"]).aggregate([("split", "count_distinct")])
@@ -29,7 +29,7 @@ def _num_above_one(counts: object) -> int:
 
 
 def latest_release_verifies(lake: Lake, dataset: str) -> CheckReport:
-    """The latest release has its tags, its digest, its row counts, and every GOP its checksum."""
+    """Hold the latest release against its tags, digest, row counts and every checksum."""
     releases = list_releases(lake, dataset)
     if not releases:
         return CheckReport(is_passed=False, message="there is no release")

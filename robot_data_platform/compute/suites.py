@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def frames_suite_holds(ingestion: Ingestion) -> CheckReport:
-    """The Great Expectations suite of ``frames`` holds for the upload's rows."""
+    """Hold the upload's rows against the Great Expectations suite of ``frames``."""
     from robot_data_platform.quality.suites import validate_frames
 
     frames = ingestion.workplace.lake.open(ingestion.dataset, "frames")
@@ -21,7 +21,7 @@ def frames_suite_holds(ingestion: Ingestion) -> CheckReport:
 
 
 def episodes_suite_holds(ingestion: Ingestion) -> CheckReport:
-    """The Great Expectations suite of ``episodes`` holds for the upload's rows."""
+    """Hold the upload's episodes against the Great Expectations suite of ``episodes``."""
     from robot_data_platform.quality.suites import validate_episodes
 
     episodes = ingestion.workplace.lake.open(ingestion.dataset, "episodes")
@@ -30,7 +30,9 @@ def episodes_suite_holds(ingestion: Ingestion) -> CheckReport:
 
 def _report(result: SuiteResult) -> CheckReport:
     broken = [e for e in result.expectations if not e.ok]
-    said = "; ".join(f"{e.expectation}({e.column}): {e.message or e.num_unexpected}" for e in broken)
+    said = "; ".join(
+        f"{e.expectation}({e.column}): {e.message or e.num_unexpected}" for e in broken
+    )
     return CheckReport(
         is_passed=not broken,
         message=said or f"{len(result.expectations)} expectations hold for {result.num_rows} rows",

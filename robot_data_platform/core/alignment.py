@@ -37,7 +37,8 @@ class Match:
     @property
     def found(self) -> npt.NDArray[np.bool_]:
         """(R,) whether there is a match."""
-        return self.index != NONE
+        is_found: npt.NDArray[np.bool_] = self.index != NONE
+        return is_found
 
 
 def median_step_ns(timestamp_ns: Int64Array) -> int | None:

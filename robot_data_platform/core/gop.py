@@ -82,12 +82,14 @@ def needed_packets(packets: PacketIndex, frames: npt.NDArray[np.int64]) -> npt.N
     ----------
     ITU-T H.264, clause 7.4.1: a picture with ``nal_ref_idc`` 0 is not used for inter prediction.
     """
-    position = np.empty(len(packets.display_index), dtype=np.int64)
-    position[packets.display_index] = np.arange(len(position))
-    entries = np.flatnonzero(packets.is_key)
-    needed = np.zeros(len(position), dtype=np.bool_)
-    for target in np.unique(position[frames]):
-        entry = entries[np.searchsorted(entries, target, side="right") - 1]
-        needed[entry:target] |= packets.is_reference[entry:target]
-        needed[target] = True
-    return needed
+    # Lists: a GOP is too short for numpy's calls to pay, and this runs once per GOP that is read.
+    position_by_frame = {frame: at for at, frame in enumerate(packets.display_index.tolist())}
+    is_reference, is_key = packets.is_reference.tolist(), packets.is_key.tolist()
+    needed = [False] * len(is_key)
+    for frame in set(frames.tolist()):
+        at = position_by_frame[frame]
+        needed[at] = True
+        while not is_key[at]:
+            at -= 1
+            needed[at] |= is_reference[at]
+    return np.array(needed, dtype=np.bool_)

@@ -37,7 +37,21 @@ def ref_id(episode_index: int, camera_number: int) -> int:
 
 
 def gop_key(stream_ref_id: int, gop_index: int) -> int:
-    """Return the int64 primary key of a GOP row."""
+    """Return the int64 primary key of a GOP row.
+
+    Raises
+    ------
+    InvalidInputError
+        ``invalid-argument``: more GOPs than the key has room for.
+    """
+    if not 0 <= gop_index < 1 << GOP_INDEX_BITS:
+        raise InvalidInputError(
+            f"GOP {gop_index} of stream {stream_ref_id} does not fit its key: got {gop_index}, "
+            f"expected 0..{(1 << GOP_INDEX_BITS) - 1}. Cut the recording into shorter episodes.",
+            kind=ErrorKind.INVALID_ARGUMENT,
+            ref_id=stream_ref_id,
+            gop_index=gop_index,
+        )
     return stream_ref_id << GOP_INDEX_BITS | gop_index
 
 
@@ -47,12 +61,14 @@ def check_name(name: str, what: str) -> str:
     Raises
     ------
     InvalidInputError
-        ``invalid-name``: other characters than ``a-z 0-9 _ . -``, or over 100 of them.
+        ``invalid-name``: other characters than ``a-z 0-9 _ . -``, or over 100 of them, or an
+        end that Lance keeps from tags (``.`` and ``.lock``).
     """
-    if not _NAME.fullmatch(name) or ".." in name:
+    if not _NAME.fullmatch(name) or ".." in name or name.endswith((".", ".lock")):
         raise InvalidInputError(
             f"The {what} name {name!r} can't be used: expected 1 to 100 of a-z 0-9 _ . - "
-            "starting with a letter or digit, and no '..'. Choose another name.",
+            "starting with a letter or digit, no '..', and not ending in '.' or '.lock'. Choose "
+            "another name.",
             kind=ErrorKind.INVALID_NAME,
             name=name,
         )

@@ -79,7 +79,8 @@ def episode_rows(
     for camera, stream in streams.items():
         columns |= _camera_columns(camera, stream, row_ns)
     arrays = [columns.get(f.name, pa.nulls(len(row_ns), f.type)) for f in schema]
-    return pa.Table.from_arrays([_cast(a, f) for a, f in zip(arrays, schema)], schema=schema)
+    cast = [_cast(array, field) for array, field in zip(arrays, schema, strict=True)]
+    return pa.Table.from_arrays(cast, schema=schema)
 
 
 def _cast(array: pa.Array, field: pa.Field) -> pa.Array:
@@ -166,9 +167,7 @@ def _where(values: npt.NDArray[np.int64], match: Match) -> pa.Array:
     return pa.array(values, mask=~match.found)
 
 
-def _camera_columns(
-    camera: str, stream: StreamIndex, row_ns: Int64Array
-) -> dict[str, pa.Array]:
+def _camera_columns(camera: str, stream: StreamIndex, row_ns: Int64Array) -> dict[str, pa.Array]:
     match = match_nearest(row_ns, stream.pts_ns)
     gop = np.searchsorted(stream.first_frame, match.index, side="right") - 1
     gop = np.maximum(gop, 0)

@@ -1,4 +1,4 @@
-"""Arrow schemas of every table, and what their metadata says.
+"""Arrow schemas of a dataset's tables, and what their metadata says.
 
 Field metadata carries names, unit and shape; schema metadata carries the format version and the
 rates. `docs/format.md` is the specification of what stands here.
@@ -26,11 +26,13 @@ CATALOG_TABLES = ("uploads", "releases", "models", "lineage")
 CAMERA_PREFIX = "observation_images_"
 
 
-def _key(name: str, kind: pa.DataType) -> pa.Field:
+def key_field(name: str, kind: pa.DataType) -> pa.Field:
+    """Return a column that is never null and that Lance takes for the primary key."""
     return pa.field(name, kind, nullable=False, metadata=PRIMARY_KEY)
 
 
-def _required(name: str, kind: pa.DataType) -> pa.Field:
+def required_field(name: str, kind: pa.DataType) -> pa.Field:
+    """Return a column that is never null."""
     return pa.field(name, kind, nullable=False)
 
 
@@ -47,31 +49,31 @@ def gops_schema() -> pa.Schema:
     """Return the columns of ``gops`` without the blob column ``data``, which storage adds."""
     return table_schema(
         [
-            _key("gop_key", pa.int64()),
-            _required("ref_id", pa.int64()),
-            _required("gop_index", pa.int32()),
-            _required("episode_index", pa.int64()),
-            _required("camera", pa.string()),
-            _required("first_frame", pa.int64()),
-            _required("num_frames", pa.int32()),
+            key_field("gop_key", pa.int64()),
+            required_field("ref_id", pa.int64()),
+            required_field("gop_index", pa.int32()),
+            required_field("episode_index", pa.int64()),
+            required_field("camera", pa.string()),
+            required_field("first_frame", pa.int64()),
+            required_field("num_frames", pa.int32()),
             pa.field("pts_ns", pa.list_(pa.int64())),
             pa.field("packet_size_bytes", pa.list_(pa.int32())),
             pa.field("packet_display_index", pa.list_(pa.int32())),
             pa.field("packet_is_reference", pa.list_(pa.bool_())),
             pa.field("packet_is_key", pa.list_(pa.bool_())),
-            _required("codec", pa.string()),
-            _required("profile", pa.string()),
-            _required("width_px", pa.int32()),
-            _required("height_px", pa.int32()),
-            _required("coded_width_px", pa.int32()),
-            _required("coded_height_px", pa.int32()),
-            _required("pix_fmt", pa.string()),
-            _required("color_range", pa.int32()),
-            _required("color_space", pa.int32()),
-            _required("color_primaries", pa.int32()),
-            _required("color_trc", pa.int32()),
+            required_field("codec", pa.string()),
+            required_field("profile", pa.string()),
+            required_field("width_px", pa.int32()),
+            required_field("height_px", pa.int32()),
+            required_field("coded_width_px", pa.int32()),
+            required_field("coded_height_px", pa.int32()),
+            required_field("pix_fmt", pa.string()),
+            required_field("color_range", pa.int32()),
+            required_field("color_space", pa.int32()),
+            required_field("color_primaries", pa.int32()),
+            required_field("color_trc", pa.int32()),
             pa.field("extradata", pa.binary()),
-            _required("sha256", pa.string()),
+            required_field("sha256", pa.string()),
         ]
     )
 
@@ -100,9 +102,9 @@ def camera_fields(camera: str) -> list[pa.Field]:
 def frames_base_fields() -> list[pa.Field]:
     """Return the columns that ``frames`` has whatever the robot; signals and cameras follow."""
     return [
-        _required("episode_index", pa.int64()),
-        _required("frame_index", pa.int32()),
-        _required("timestamp_ns", pa.int64()),
+        required_field("episode_index", pa.int64()),
+        required_field("frame_index", pa.int32()),
+        required_field("timestamp_ns", pa.int64()),
         pa.field("task", pa.string()),
         pa.field("language_instruction", pa.string()),
         pa.field("source", pa.string()),
@@ -165,27 +167,27 @@ def episodes_schema() -> pa.Schema:
     text = pa.string()
     return table_schema(
         [
-            _key("episode_id", text),
-            _required("episode_index", pa.int64()),
+            key_field("episode_id", text),
+            required_field("episode_index", pa.int64()),
             pa.field("source_episode_index", pa.int64()),
-            _required("source_key", text),
-            _required("upload", text),
-            _required("ingestion_id", text),
+            required_field("source_key", text),
+            required_field("upload", text),
+            required_field("ingestion_id", text),
             pa.field("task", text),
             pa.field("robot", text),
             pa.field("source_paths", pa.list_(text)),
             pa.field("source_sha256", pa.list_(text)),
-            _required("num_rows", pa.int64()),
+            required_field("num_rows", pa.int64()),
             pa.field("start_ns", pa.int64()),
             pa.field("end_ns", pa.int64()),
             pa.field("control_hz", pa.float64()),
             pa.field("cameras", camera_facts_type()),
             pa.field("statistics", signal_statistics_type()),
-            _required("content_digest", text),
-            _required("status", text),
+            required_field("content_digest", text),
+            required_field("status", text),
             pa.field("status_reason", text),
-            _required("run_id", text),
-            _required("code_version", text),
+            required_field("run_id", text),
+            required_field("code_version", text),
             pa.field("q_version", text),
             pa.field("q_num_info", pa.int32()),
             pa.field("q_num_warn", pa.int32()),
@@ -202,13 +204,13 @@ def findings_schema() -> pa.Schema:
     text = pa.string()
     return table_schema(
         [
-            _required("episode_index", pa.int64()),
-            _required("episode_id", text),
-            _required("upload", text),
-            _required("stage", text),
-            _required("rules_version", text),
-            _required("rule", text),
-            _required("severity", text),
+            required_field("episode_index", pa.int64()),
+            required_field("episode_id", text),
+            required_field("upload", text),
+            required_field("stage", text),
+            required_field("rules_version", text),
+            required_field("rule", text),
+            required_field("severity", text),
             pa.field("value", pa.float64()),
             pa.field("threshold", pa.float64()),
             pa.field("unit", text),
@@ -223,104 +225,14 @@ def splits_schema() -> pa.Schema:
     text = pa.string()
     return table_schema(
         [
-            _required("assignment_id", text),
-            _required("spec_name", text),
-            _required("spec_digest", text),
-            _required("scheme_digest", text),
-            _required("episode_id", text),
-            _required("episode_index", pa.int64()),
-            _required("content_digest", text),
-            _required("group", text),
-            _required("split", text),
-        ]
-    )
-
-
-def table_versions_type() -> pa.DataType:
-    """Return the type of a set of pinned table versions."""
-    return pa.list_(pa.struct([pa.field("table", pa.string()), pa.field("version", pa.int64())]))
-
-
-def uploads_schema() -> pa.Schema:
-    """Return the columns of ``uploads``: one row per ingestion, with the indices it reserved."""
-    text = pa.string()
-    return table_schema(
-        [
-            _key("ingestion_id", text),
-            _required("dataset", text),
-            _required("upload", text),
-            _required("manifest_sha256", text),
-            _required("format", text),
-            pa.field("profile_yaml", text),
-            pa.field("settings_json", text),
-            _required("first_episode_index", pa.int64()),
-            _required("num_episodes", pa.int64()),
-            _required("created_ns", pa.int64()),
-            _required("run_id", text),
-            _required("code_version", text),
-        ]
-    )
-
-
-def releases_schema() -> pa.Schema:
-    """Return the columns of ``releases``: one immutable row per release of a dataset."""
-    text = pa.string()
-    return table_schema(
-        [
-            _key("release_key", text),
-            _required("dataset", text),
-            _required("release", text),
-            _required("digest", text),
-            _required("assignment_id", text),
-            _required("spec_json", text),
-            pa.field("tables", table_versions_type()),
-            _required("num_episodes", pa.int64()),
-            _required("num_rows", pa.int64()),
-            _required("created_ns", pa.int64()),
-            _required("run_id", text),
-            _required("code_version", text),
-        ]
-    )
-
-
-def models_schema() -> pa.Schema:
-    """Return the columns of ``models``: one row per trained model."""
-    text = pa.string()
-    return table_schema(
-        [
-            _key("model", text),
-            _required("dataset", text),
-            _required("release", text),
-            _required("release_digest", text),
-            pa.field("splits", pa.list_(text)),
-            pa.field("tables", table_versions_type()),
-            pa.field("code_commit", text),
-            pa.field("parameters_json", text),
-            pa.field("metrics_json", text),
-            pa.field("artifact_uri", text),
-            pa.field("artifact_sha256", text),
-            _required("started_ns", pa.int64()),
-            _required("finished_ns", pa.int64()),
-            _required("run_id", text),
-            _required("code_version", text),
-        ]
-    )
-
-
-def lineage_schema() -> pa.Schema:
-    """Return the columns of ``lineage``: one row per edge, output version from input version."""
-    text = pa.string()
-    return table_schema(
-        [
-            _required("asset", text),
-            _required("dataset", text),
-            pa.field("partition", text),
-            _required("output_table", text),
-            _required("output_version", pa.int64()),
-            _required("input_table", text),
-            pa.field("input_version", text),
-            _required("run_id", text),
-            _required("code_version", text),
-            _required("created_ns", pa.int64()),
+            required_field("assignment_id", text),
+            required_field("spec_name", text),
+            required_field("spec_digest", text),
+            required_field("scheme_digest", text),
+            required_field("episode_id", text),
+            required_field("episode_index", pa.int64()),
+            required_field("content_digest", text),
+            required_field("group", text),
+            required_field("split", text),
         ]
     )

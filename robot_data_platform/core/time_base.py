@@ -7,13 +7,34 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from robot_data_platform.errors import DataFaultError, ErrorKind, InvalidInputError
+
 NS_PER_S = 1_000_000_000
 """Nanoseconds in a second."""
 
+_INT64 = np.iinfo(np.int64)
+
 
 def rate_fraction(rate_hz: float | int | Fraction) -> Fraction:
-    """Return a rate as an exact fraction, with denominators up to 1001 (30000/1001 and the like)."""
-    return Fraction(rate_hz).limit_denominator(1001)
+    """Return a rate as an exact fraction, of denominator 1001 (30000/1001) or less.
+
+    Raises
+    ------
+    InvalidInputError
+        ``invalid-argument``: not above 0, or not finite.
+    """
+    try:
+        rate = Fraction(rate_hz).limit_denominator(1001)
+    except (ValueError, OverflowError):
+        rate = Fraction(0)
+    if rate <= 0:
+        raise InvalidInputError(
+            f"Rate rate_hz is {rate_hz!r}: expected a finite number of Hz above 0. Correct the "
+            "rate that the data or the profile states.",
+            kind=ErrorKind.INVALID_ARGUMENT,
+            rate_hz=str(rate_hz),
+        )
+    return rate
 
 
 def ticks_to_ns(ticks: npt.NDArray[np.int64], time_base: Fraction) -> npt.NDArray[np.int64]:
@@ -30,10 +51,36 @@ def ticks_to_ns(ticks: npt.NDArray[np.int64], time_base: Fraction) -> npt.NDArra
     -------
     ndarray of int64, shape (n,)
         Nanoseconds; exact integer arithmetic, no floats.
+
+    Raises
+    ------
+    DataFaultError
+        ``metadata-contradiction``: a time is 292 years or more from zero, beyond int64
+        nanoseconds.
     """
     num, den = (time_base * NS_PER_S).as_integer_ratio()
-    whole, rest = np.divmod(np.asarray(ticks, dtype=np.int64), den)
-    return whole * num + (2 * rest * num + den) // (2 * den)
+    ticks = np.asarray(ticks, dtype=np.int64)
+    _check_in_range(ticks, num, den)
+    if 2 * den * (num + 1) > _INT64.max:
+        # Beyond int64 on the way: Python's integers have no limit.
+        exact = [(2 * int(t) * num + den) // (2 * den) for t in ticks]
+        return np.array(exact, dtype=np.int64)
+    whole, rest = np.divmod(ticks, den)
+    ns: npt.NDArray[np.int64] = whole * num + (2 * rest * num + den) // (2 * den)
+    return ns
+
+
+def _check_in_range(ticks: npt.NDArray[np.int64], num: int, den: int) -> None:
+    if not ticks.size:
+        return
+    farthest = max(int(ticks.max()), -int(ticks.min()))
+    if farthest * num >= _INT64.max * den:
+        raise DataFaultError(
+            f"A time stamp is {farthest} ticks of {num}/{den} ns from zero: expected less than 292 "
+            "years. Correct the stream's time stamps or its time base.",
+            kind=ErrorKind.METADATA_CONTRADICTION,
+            ticks=farthest,
+        )
 
 
 def frame_index_to_ns(
@@ -44,5 +91,21 @@ def frame_index_to_ns(
 
 
 def seconds_to_ns(seconds: npt.NDArray[np.floating]) -> npt.NDArray[np.int64]:
-    """Return float seconds as integer nanoseconds, rounded to nearest (float64 arithmetic)."""
-    return np.rint(np.asarray(seconds, dtype=np.float64) * NS_PER_S).astype(np.int64)
+    """Return float seconds as integer nanoseconds, rounded to nearest (float64 arithmetic).
+
+    Raises
+    ------
+    DataFaultError
+        ``time-not-increasing``: a time is not finite, or beyond int64 nanoseconds.
+    """
+    ns = np.rint(np.asarray(seconds, dtype=np.float64) * NS_PER_S)
+    beyond = np.flatnonzero(~(np.abs(ns) < float(_INT64.max)))
+    if beyond.size:
+        row = int(beyond[0])
+        raise DataFaultError(
+            f"Row {row} has the time {float(seconds[row])} s: expected a finite number within 292 "
+            "years of zero. Correct the recording's time stamps.",
+            kind=ErrorKind.TIME_NOT_INCREASING,
+            row=row,
+        )
+    return ns.astype(np.int64)

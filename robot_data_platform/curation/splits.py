@@ -155,8 +155,9 @@ def _values(episodes: pa.Table, columns: tuple[str, ...]) -> list[str]:
     """Return each episode's values as text that no other values share; null equals null."""
     if not columns:
         return [""] * len(episodes)
+    as_text = json.JSONEncoder(ensure_ascii=False).encode
     rows = zip(*(episodes[name].to_pylist() for name in columns), strict=True)
-    return [json.dumps(row, ensure_ascii=False) for row in rows]
+    return [as_text(row) for row in rows]
 
 
 def _labelled(rows: pa.Table, spec: SplitSpec, assignment_id: str) -> pa.Table:

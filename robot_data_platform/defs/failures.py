@@ -1,4 +1,4 @@
-"""This project's errors as Dagster failures: the message, the kind and the facts."""
+"""Errors of the layers below as Dagster failures: the message, the kind and the facts."""
 
 from __future__ import annotations
 

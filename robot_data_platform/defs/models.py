@@ -10,7 +10,11 @@ from robot_data_platform.defs.curate.assets import trained_models
 
 
 def report_model(
-    instance: dg.DagsterInstance, model: str, release: str, digest: str, metrics: Mapping[str, float]
+    instance: dg.DagsterInstance,
+    model: str,
+    release: str,
+    digest: str,
+    metrics: Mapping[str, float],
 ) -> None:
     """Tell an instance in this process of a model that the lake's catalog holds."""
     instance.report_runless_asset_event(

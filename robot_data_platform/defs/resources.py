@@ -56,7 +56,7 @@ class Platform(dg.ConfigurableResource):  # type: ignore[type-arg]
     @property
     def settings(self) -> GopSettings:
         """How video is cut."""
-        return GopSettings(profile=cast(GopProfile, self.gop_profile), gop_size=self.gop_size)
+        return GopSettings(profile=cast("GopProfile", self.gop_profile), gop_size=self.gop_size)
 
     def ingestion(self, upload: str) -> Ingestion:
         """Return the registered ingestion of an upload."""
@@ -66,7 +66,7 @@ class Platform(dg.ConfigurableResource):  # type: ignore[type-arg]
 def run_info(context: dg.AssetExecutionContext) -> RunInfo:
     """Return what commits of this materialization say of themselves."""
     return RunInfo(
-        run_id=context.run_id,
+        run_id=context.run.run_id,
         asset=context.asset_key.to_user_string(),
         partition=context.partition_key if context.has_partition_key else None,
         code_version=__version__,
@@ -77,7 +77,7 @@ def run_info(context: dg.AssetExecutionContext) -> RunInfo:
 def op_run_info(context: dg.OpExecutionContext) -> RunInfo:
     """Return what commits of an op outside the asset graph say of themselves."""
     return RunInfo(
-        run_id=context.run_id,
+        run_id=context.run.run_id,
         asset=context.op.name,
         code_version=__version__,
         created_ns=time.time_ns(),

@@ -73,7 +73,7 @@ def release(
         A check failed, or there is nothing to release; with the reason.
     """
     instance.add_dynamic_partitions(DATASETS.name or "", [dataset])
-    config = {
+    config: dict[str, object] = {
         "ops": {
             "curated_splits": {"config": {"spec": spec}},
             "dataset_release": {"config": {"spec": spec, "name": name}},
@@ -114,8 +114,11 @@ def _refused(job: str, partition: str, result: dg.ExecuteInProcessResult) -> Dat
 
 
 def _reason(event: dg.DagsterEvent) -> str:
-    data = event.step_failure_data
-    failure = data.user_failure_data
+    """Return the message of the failure, or of what it was caused by, deepest first."""
+    failure = event.step_failure_data.user_failure_data
     if failure is not None and failure.description:
         return failure.description
-    return data.error.message.strip() if data.error else ""
+    error = event.step_failure_data.error
+    while error is not None and error.cause is not None:
+        error = error.cause
+    return error.message.strip() if error else ""

@@ -31,7 +31,7 @@ def open_parquet(source: Source, relative: str) -> Iterator[pq.ParquetFile]:
             if len(set(names)) < len(names):
                 raise unreadable(source, relative, f"got columns {names}, expected each name once")
             yield file
-    except (pa.ArrowException, OSError) as err:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as err:
         raise unreadable(source, relative, f"got {err}, expected a whole parquet file") from err
 
 
@@ -39,4 +39,17 @@ def read_columns(source: Source, relative: str, columns: Sequence[str] | None = 
     """Return a parquet file's columns (those that it has), or all of them."""
     with open_parquet(source, relative) as file:
         names = file.schema_arrow.names
-        return file.read(columns=None if columns is None else [c for c in columns if c in names])
+        wanted = None if columns is None else [name for name in columns if name in names]
+        return checked(file.read(columns=wanted))
+
+
+def checked(table: pa.Table) -> pa.Table:
+    """Return a table whose texts are UTF-8, which reading a file does not see to.
+
+    Raises
+    ------
+    pyarrow.ArrowInvalid
+        It is damaged; inside ``open_parquet`` that becomes a ``DataFaultError``.
+    """
+    table.validate(full=True)
+    return table

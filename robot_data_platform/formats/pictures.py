@@ -43,7 +43,9 @@ def decode_picture(data: bytes, where: str) -> Picture:
             if image.mode not in EIGHT_BIT_MODES:
                 raise _bad_picture(where, f"pixels of mode {image.mode!r}")
             return np.asarray(image.convert("RGB"))
-    except (UnidentifiedImageError, Image.DecompressionBombError) as err:
+    except UnidentifiedImageError as err:
+        raise _bad_picture(where, "a damaged header") from err
+    except Image.DecompressionBombError as err:
         raise _bad_picture(where, str(err)) from err
     except (OSError, SyntaxError, ValueError) as err:
         raise _bad_picture(where, f"a damaged picture ({err})") from err

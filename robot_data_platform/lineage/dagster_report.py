@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
-import urllib.error
 import urllib.request
 from collections.abc import Mapping
+from http.client import HTTPException
 from urllib.parse import urlsplit
 
 from robot_data_platform.errors import ErrorKind, InvalidInputError
@@ -26,13 +26,14 @@ def check_server_url(url: str) -> str:
     Raises
     ------
     InvalidInputError
-        ``invalid-uri``: another scheme than http or https, or no host.
+        ``invalid-uri``: another scheme than http or https, no host, or a user and password.
     """
     parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    if parts.scheme not in {"http", "https"} or not parts.hostname or "@" in parts.netloc:
         raise InvalidInputError(
-            f"The address of the Dagster web server has scheme {parts.scheme!r}: expected "
-            "http://host:port or https://host. Correct dagster_url.",
+            f"The address of the Dagster web server, with scheme {parts.scheme!r} and host "
+            f"{parts.hostname!r}, can't be used: expected http://host:port or https://host, "
+            "without a user. Correct dagster_url.",
             kind=ErrorKind.INVALID_URI,
             scheme=parts.scheme,
         )
@@ -52,7 +53,7 @@ def report_model(url: str, *, data_version: str, metadata: Mapping[str, object])
             return False
         body = {"data_version": data_version, "metadata": dict(metadata)}
         _post(f"{url}/report_asset_materialization/{ASSET}", body)
-    except (OSError, ValueError) as err:
+    except (OSError, ValueError, HTTPException) as err:
         _LOG.warning("The Dagster server did not take the report of the model: %s", err)
         return False
     return True

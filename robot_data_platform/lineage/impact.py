@@ -72,27 +72,30 @@ def impact_of(lake: Lake, query: str) -> Impact:
         ``episode-not-found`` for what looks like an episode's id, else ``upload-not-found``: the
         lake never had it, as far as its releases and its present tables say.
     """
-    touched = {row["release_key"]: _touched(lake, row, query) for row in list_releases(lake)}
-    found = {key: rows for key, rows in touched.items() if len(rows)}
-    episodes = {id_ for rows in found.values() for id_ in rows["episode_id"].to_pylist()}
-    episodes |= set(_present(lake, query))
+    episodes = set(_present(lake, query))
+    releases, splits = [], {}
+    for row in list_releases(lake):
+        touched = _touched(lake, row, query)
+        if len(touched):
+            episodes.update(touched["episode_id"].to_pylist())
+            splits[row["release_key"]] = Counter(touched["split"].to_pylist())
+            releases.append(_impacted(row, splits[row["release_key"]]))
     if not episodes:
         raise _unknown(lake, query)
-    splits = {key: Counter(rows["split"].to_pylist()) for key, rows in found.items()}
     return Impact(
         query=query,
         episodes=sorted(episodes),
-        releases=[
-            ImpactedRelease(
-                dataset=row["dataset"],
-                release=row["release"],
-                digest=row["digest"],
-                episodes_by_split=dict(sorted(splits[row["release_key"]].items())),
-            )
-            for row in list_releases(lake)
-            if row["release_key"] in splits
-        ],
+        releases=releases,
         models=list(_models(lake, splits)),
+    )
+
+
+def _impacted(row: ReleaseRow, counts: Counter[str]) -> ImpactedRelease:
+    return ImpactedRelease(
+        dataset=row["dataset"],
+        release=row["release"],
+        digest=row["digest"],
+        episodes_by_split=dict(sorted(counts.items())),
     )
 
 

@@ -25,7 +25,8 @@ class SourceFile(TypedDict):
     """A file of an upload."""
 
     path: str
-    sha256: str
+    sha256: str | None
+    """None where the upload's manifest doesn't list the file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +108,8 @@ def _sources(episodes: pa.Table) -> list[SourceFile]:
         )
         for path, sha256 in zip(paths or (), digests or (), strict=True)
     }
-    return [{"path": path, "sha256": sha256} for path, sha256 in sorted(files)]
+    in_order = sorted(files, key=lambda file: (file[0], file[1] or ""))
+    return [{"path": path, "sha256": sha256} for path, sha256 in in_order]
 
 
 def _runs(

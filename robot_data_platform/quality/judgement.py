@@ -47,10 +47,9 @@ def _judge_integrity(stored: StoredEpisode, streams: Sequence[StreamMeasurements
 def _counts(stored: StoredEpisode) -> list[integrity.Count]:
     declared = {"rows": stored.declared["num_rows"]}
     found = {"rows": stored.rows.num_rows}
-    by_camera = {stream.camera: stream for stream in stored.streams}
     for camera in stored.declared["cameras"] or []:
         place = f"camera={camera['name']}"
-        stream = by_camera.get(camera["name"])
+        stream = stored.stream(camera["name"])
         gops = stream.gops if stream else ()
         declared |= {f"{place} gops": camera["num_gops"], f"{place} frames": camera["num_frames"]}
         found |= {f"{place} gops": len(gops), f"{place} frames": sum(g.num_frames for g in gops)}
@@ -61,7 +60,7 @@ def _counts(stored: StoredEpisode) -> list[integrity.Count]:
 
 
 def _references(stored: StoredEpisode, camera: str) -> integrity.References:
-    stream = next((s for s in stored.streams if s.camera == camera), None)
+    stream = stored.stream(camera)
     gops = stream.gops if stream else ()
     return integrity.References(
         camera=camera,
@@ -85,8 +84,7 @@ def _judge_time(stored: StoredEpisode, limits: Thresholds) -> list[Finding]:
         findings += timing.rate_matches_nominal(clock, limits)
         findings += timing.steps_are_regular(clock, limits)
     for camera in stored.cameras:
-        is_covered = stored.references(camera, "ref_id") >= 0
-        findings += coverage.camera_covers_rows(_coverage(stored, camera, is_covered), limits)
+        findings += coverage.camera_covers_rows(_camera_coverage(stored, camera), limits)
     spans = _spans(stored)
     return [
         *findings,
@@ -103,8 +101,23 @@ def _camera_clock(stored: StoredEpisode, stream: StoredStream) -> timing.Clock:
     )
 
 
-def _coverage(stored: StoredEpisode, name: str, is_covered: Bools) -> coverage.Coverage:
-    return coverage.Coverage(name=name, timestamp_ns=stored.timestamp_ns, is_covered=is_covered)
+def _camera_coverage(stored: StoredEpisode, camera: str) -> coverage.Coverage:
+    stream = stored.stream(camera)
+    return coverage.Coverage(
+        name=camera,
+        timestamp_ns=stored.timestamp_ns,
+        is_covered=stored.references(camera, "ref_id") >= 0,
+        period_ns=timing.period_ns(stream.pts_ns) or 0 if stream else 0,
+    )
+
+
+def _signal_coverage(stored: StoredEpisode, signal: values.SignalRows) -> coverage.Coverage:
+    return coverage.Coverage(
+        name=signal.name,
+        timestamp_ns=stored.timestamp_ns,
+        is_covered=signal.is_present,
+        period_ns=stored.held_period_ns(signal.name),
+    )
 
 
 def _spans(stored: StoredEpisode) -> list[timing.CameraSpan]:
@@ -126,10 +139,10 @@ def _judge_values(
 ) -> list[Finding]:
     findings: list[Finding] = []
     for signal in signals:
-        rows = _coverage(stored, signal.name, signal.is_present)
-        findings += coverage.signal_covers_rows(rows, limits)
+        findings += coverage.signal_covers_rows(_signal_coverage(stored, signal), limits)
         findings += values.is_finite(signal)
-        findings += values.varies(signal, limits)
+        if signal.name in (STATE, ACTION):
+            findings += values.varies(signal, limits)
         findings += values.is_within_limits(signal, limits)
         findings += values.is_not_saturated(signal, limits)
         if signal.name == STATE:

@@ -98,6 +98,21 @@ class StoredEpisode:
         """Cameras that the rows have columns for."""
         return camera_names(self.rows.schema)
 
+    def stream(self, camera: str) -> StoredStream | None:
+        """Return a camera's stream, or None where the episode has none."""
+        return next((stream for stream in self.streams if stream.camera == camera), None)
+
+    def held_period_ns(self, signal: str) -> float:
+        """Return about the period of a signal that rows hold; 0 of one that is not held.
+
+        Its age runs from 0 to its period, over and over.
+        """
+        name = f"{signal}_age_ns"
+        if name not in self.rows.schema.names:
+            return 0
+        ages = self.rows[name].drop_null().to_numpy()
+        return 2 * float(np.median(ages)) if len(ages) else 0
+
     def references(self, camera: str, name: str) -> Ints:
         """Return one of a camera's reference columns, (N,); -1 where it is null."""
         column = self.rows[f"{CAMERA_PREFIX}{camera}_{name}"]

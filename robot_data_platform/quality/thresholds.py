@@ -138,6 +138,12 @@ class Thresholds:
         "Where the same joints change the picture by less than four times what coding does, a "
         "still picture may be one that they hardly show in: fingers, or an arm out of view.",
     )
+    frozen_catch_up: Threshold = Threshold(
+        2,
+        "1",
+        "The first picture after a stall holds the motion of many frames, an arm that starts less "
+        "than that of one: twice the usual change from frame to frame lies between.",
+    )
     frozen_most_of_state: Threshold = Threshold(
         0.5,
         "1",
@@ -147,7 +153,7 @@ class Thresholds:
         0.05, "1", "A joint that covers a twentieth of its range in half a second is on its way."
     )
     motion_noise: Threshold = Threshold(
-        6, "sigma", "Peak to peak, a hundred samples of noise alone stay within six sigma."
+        8, "sigma", "Peak to peak, the samples of half a second of mere noise stay within this."
     )
     motion_min_range: Threshold = Threshold(
         0.01,

@@ -15,7 +15,7 @@ import numpy as np
 
 from robot_data_platform.errors import ErrorKind, IndexOutOfRangeError, InvalidInputError
 from robot_data_platform.reader.spec import Output, PictureDtype, ReadSpec
-from robot_data_platform.storage.uri import is_s3, normalise_root
+from robot_data_platform.storage.uri import normalise_root
 
 if TYPE_CHECKING:
     from robot_data_platform.reader.items import Item
@@ -40,7 +40,8 @@ class RobotLanceDataset:
     Episodes stand in ascending ``episode_index``, each with its rows in order of time. Quarantined
     episodes are never read. What is read is pinned when the dataset is opened: no later commit
     changes it. Pickling carries the arguments and the pinned versions; the other process opens
-    the tables itself.
+    the tables itself. It has to be spawned (or come from a fork server): a plain fork of a process
+    that has read with Lance may hang, so it is refused.
 
     Parameters
     ----------
@@ -139,6 +140,8 @@ class RobotLanceDataset:
         DataFaultError
             ``gop-missing``, ``gop-damaged`` or ``row-mismatch``: what is stored is not what was
             written; never another row or picture in its place.
+        InvalidInputError
+            ``fork-unsafe``: this process is a fork of the one that opened the dataset.
         """
         return self.__getitems__([index])[0]
 
@@ -202,23 +205,20 @@ class RobotLanceDataset:
         return number % num_rows
 
     def _open(self) -> View:
-        """Return the open view; a process that got this object by a fork opens its own."""
         if self._pid != os.getpid():
-            self._leave_fork()
+            raise self._forked()
         if self._view is None:
             from robot_data_platform.reader.view import open_view
 
             self._view = open_view(self._spec, self._versions)
         return self._view
 
-    def _leave_fork(self) -> None:
-        if is_s3(self._spec.lake_root):
-            raise InvalidInputError(
-                f"Dataset {self._spec.dataset!r} was opened on S3 by process {self._pid} and is "
-                f"read by its fork {os.getpid()}: expected another start method, as S3 handles "
-                "don't survive a fork. Use multiprocessing_context='spawn' or 'forkserver'.",
-                kind=ErrorKind.FORK_UNSAFE,
-                dataset=self._spec.dataset,
-            )
-        self._view = None
-        self._pid = os.getpid()
+    def _forked(self) -> InvalidInputError:
+        """Return the error for a read in a fork: Lance's threads don't survive one, so it hangs."""
+        return InvalidInputError(
+            f"Dataset {self._spec.dataset!r} was opened by process {self._pid}: got a read in its "
+            f"fork {os.getpid()}, expected a process that was started anew. Use "
+            "multiprocessing_context='spawn' or 'forkserver'.",
+            kind=ErrorKind.FORK_UNSAFE,
+            dataset=self._spec.dataset,
+        )

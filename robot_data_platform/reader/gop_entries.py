@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from robot_data_platform.core.gop import PacketIndex, StreamFormat
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 ROW_COLUMNS = (
     *("gop_key", "num_frames", "packet_size_bytes", "packet_display_index"),
@@ -24,9 +24,6 @@ FORMAT_COLUMNS = (
     *("pix_fmt", "color_range", "color_space", "color_primaries", "color_trc", "extradata"),
 )
 """Columns that are the same for every GOP of a stream."""
-
-_ENTRY_BYTES = 600
-"""Memory that one entry takes beside its packet arrays, about."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,19 +41,53 @@ class GopEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamEntries:
-    """The GOPs of one camera stream of one episode."""
+    """The G GOPs of one camera stream of one episode, P packets in all, as flat arrays."""
 
     first: int
     """Position in the `GopIndex` of its first GOP."""
-    gops: tuple[GopEntry, ...]
-    num_bytes: int
-    """Memory that they take, about."""
+    row_id: npt.NDArray[np.uint64]
+    """(G,) row id of each GOP."""
+    num_frames: npt.NDArray[np.int32]
+    """(G,) frames of each."""
+    sha256: pa.StringArray
+    """(G,) digest of each."""
+    start: npt.NDArray[np.int64]
+    """(G + 1,) where each GOP's packets start in ``packets``, and P."""
+    packets: PacketIndex
+    """The packets of all GOPs, (P,) each, one GOP after the other."""
+    form: StreamFormat
+
+    @property
+    def num_bytes(self) -> int:
+        """Memory that the arrays take."""
+        packets = self.packets
+        arrays: tuple[npt.NDArray[np.generic], ...] = (
+            *(self.row_id, self.num_frames, self.start),
+            *(packets.size_bytes, packets.display_index, packets.is_reference, packets.is_key),
+        )
+        return sum(array.nbytes for array in arrays) + int(self.sha256.nbytes)
+
+    def entry(self, number: int) -> GopEntry:
+        """Return the GOP at a position of the stream."""
+        part, packets = slice(self.start[number], self.start[number + 1]), self.packets
+        return GopEntry(
+            row_id=int(self.row_id[number]),
+            num_frames=int(self.num_frames[number]),
+            packets=PacketIndex(
+                size_bytes=packets.size_bytes[part],
+                display_index=packets.display_index[part],
+                is_reference=packets.is_reference[part],
+                is_key=packets.is_key[part],
+            ),
+            form=self.form,
+            sha256=str(self.sha256[number].as_py()),
+        )
 
 
 def stream_entries(
     first: int, row_id: npt.NDArray[np.uint64], rows: pa.Table, form: StreamFormat
 ) -> StreamEntries:
-    """Return the entries of one stream.
+    """Return the entries of one stream, in memory of their own.
 
     Parameters
     ----------
@@ -69,21 +100,20 @@ def stream_entries(
     form : StreamFormat
         How the stream is coded.
     """
-    packets = _packets(rows)
-    columns = zip(
-        row_id.tolist(),
-        rows["num_frames"].to_pylist(),
-        packets,
-        rows["sha256"].to_pylist(),
-        strict=True,
-    )
-    gops = tuple(
-        GopEntry(row_id=row, num_frames=frames, packets=index, form=form, sha256=sha256)
-        for row, frames, index, sha256 in columns
-    )
-    num_packets = sum(len(index.is_key) for index in packets)
+    num_packets = rows["packet_size_bytes"].combine_chunks().value_lengths().to_numpy()
     return StreamEntries(
-        first=first, gops=gops, num_bytes=_ENTRY_BYTES * len(gops) + 10 * num_packets
+        first=first,
+        row_id=row_id,
+        num_frames=rows["num_frames"].to_numpy().copy(),
+        sha256=pa.array(rows["sha256"].to_pylist(), pa.string()),
+        start=np.concatenate(([0], np.cumsum(num_packets))).astype(np.int64),
+        packets=PacketIndex(
+            size_bytes=_flat(rows["packet_size_bytes"], np.int32),
+            display_index=_flat(rows["packet_display_index"], np.int32),
+            is_reference=_flat(rows["packet_is_reference"], np.bool_),
+            is_key=_flat(rows["packet_is_key"], np.bool_),
+        ),
+        form=form,
     )
 
 
@@ -93,18 +123,9 @@ def stream_format(row: Mapping[str, object]) -> StreamFormat:
     return StreamFormat(**{**facts, "extradata": facts["extradata"] or b""})  # type: ignore[arg-type]
 
 
-def _packets(rows: pa.Table) -> list[PacketIndex]:
-    cut = np.cumsum(rows["packet_size_bytes"].combine_chunks().value_lengths().to_numpy())[:-1]
-    sizes, displays, references, keys = (
-        np.split(_flat(rows[f"packet_{name}"]), cut)
-        for name in ("size_bytes", "display_index", "is_reference", "is_key")
+def _flat(column: pa.ChunkedArray, kind: type[Scalar]) -> npt.NDArray[Scalar]:
+    """Return a copy of the values of a list column, one list after the other."""
+    values: npt.NDArray[np.generic] = (
+        column.combine_chunks().flatten().to_numpy(zero_copy_only=False)
     )
-    return [
-        PacketIndex(size_bytes=size, display_index=display, is_reference=reference, is_key=key)
-        for size, display, reference, key in zip(sizes, displays, references, keys, strict=True)
-    ]
-
-
-def _flat(column: pa.ChunkedArray) -> npt.NDArray[np.generic]:
-    flat: npt.NDArray[np.generic] = column.combine_chunks().flatten().to_numpy(zero_copy_only=False)
-    return flat.copy()
+    return values.astype(kind)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Int64Array = npt.NDArray[np.int64]
 
 CACHE_BYTES = 256 << 20
-"""Packet indices kept in memory: about 50 bytes a picture, so some 5 million pictures."""
+"""Packet indices kept in memory: about 20 bytes a picture in GOPs of 16."""
 
 
 class GopIndex:
@@ -72,7 +72,7 @@ class GopIndex:
         ref_ids = (gop_key >> GOP_INDEX_BITS).tolist()
         streams = self._streams(sorted(set(ref_ids)))
         found = zip(at.tolist(), ref_ids, strict=True)
-        return [streams[ref_id].gops[n - streams[ref_id].first] for n, ref_id in found]
+        return [streams[ref_id].entry(n - streams[ref_id].first) for n, ref_id in found]
 
     def _streams(self, ref_ids: Sequence[int]) -> dict[int, StreamEntries]:
         absent = [ref_id for ref_id in ref_ids if ref_id not in self._cache]

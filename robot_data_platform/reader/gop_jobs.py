@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 Int64Array = npt.NDArray[np.int64]
 
 NO_PICTURE = -1
-"""GOP key of a slot that has no picture."""
+"""GOP key of a slot that has no picture; less than every key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,33 +29,34 @@ class PictureSlots:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GopJob:
-    """One GOP to decode once, and the slots that its frames fill."""
+    """One GOP to decode once, and the n pictures that its frames fill."""
 
     slots: PictureSlots
     gop_key: int
-    frames: Int64Array
-    """(F,) frames to decode, increasing."""
+    frame: Int64Array
+    """(n,) frame of each picture, rising; repeats where several pictures show the same."""
     slot: Int64Array
-    """(n,) pictures to fill, numbered as in the flattened slots."""
-    which: Int64Array
-    """(n,) for each slot, the position in ``frames`` of its frame."""
+    """(n,) where each picture goes, numbered as in the flattened slots."""
 
-    def fill(self, pictures: npt.NDArray[np.uint8]) -> None:
-        """Put decoded pictures, (F, H, W, 3), into their slots."""
-        out = self.slots.out
-        out.reshape(-1, *out.shape[-3:])[self.slot] = pictures[self.which]
+    def fill(self, write: Callable[[int, npt.NDArray[np.uint8]], object]) -> None:
+        """Fill the pictures: ``write(frame, out)`` once a frame, its repeats by copying."""
+        out = self.slots.out.reshape(-1, *self.slots.out.shape[-3:])
+        written: dict[int, int] = {}
+        for frame, slot in zip(self.frame.tolist(), self.slot.tolist(), strict=True):
+            if written.setdefault(frame, slot) == slot:
+                write(frame, out[slot])
+            else:
+                out[slot] = out[written[frame]]
 
 
 def gop_jobs(slots: PictureSlots) -> list[GopJob]:
     """Return one job for each GOP that the slots refer to, by rising key."""
-    gop_key = slots.gop_key.ravel()
-    held = np.flatnonzero(gop_key != NO_PICTURE)
-    slot = held[np.argsort(gop_key[held], kind="stable")]
-    keys, first = np.unique(gop_key[slot], return_index=True)
-    parts = np.split(slot, first[1:]) if len(keys) else []
-    return [_job(slots, key, part) for key, part in zip(keys.tolist(), parts, strict=True)]
-
-
-def _job(slots: PictureSlots, gop_key: int, slot: Int64Array) -> GopJob:
-    frames, which = np.unique(slots.frame.ravel()[slot], return_inverse=True)
-    return GopJob(slots=slots, gop_key=gop_key, frames=frames, slot=slot, which=which)
+    gop_key, frame = slots.gop_key.ravel(), slots.frame.ravel()
+    order = np.lexsort((frame, gop_key))
+    order = order[np.count_nonzero(gop_key == NO_PICTURE) :]
+    keys, first = np.unique(gop_key[order], return_index=True)
+    parts = np.split(order, first[1:]) if len(keys) else []
+    return [
+        GopJob(slots=slots, gop_key=key, frame=frame[part], slot=part)
+        for key, part in zip(keys.tolist(), parts, strict=True)
+    ]

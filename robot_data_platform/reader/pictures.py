@@ -68,18 +68,30 @@ class PictureReader:
             pass
 
     def _decode(self, job: GopJob, entry: GopEntry, data: bytes) -> None:
-        if job.frames[-1] >= entry.num_frames:
-            got = f"a row that refers to frame {job.frames[-1]}"
+        self._check(job, entry, data)
+        decoder, form = self._decoder, entry.form
+        try:
+            decoded = decoder.decode(entry.packets, data, job.frame, form)
+        except DataFaultError as err:
+            expected = f"frames {np.unique(job.frame).tolist()} to decode"
+            raise self._fault(ErrorKind.GOP_DAMAGED, job, str(err), expected) from err
+        job.fill(lambda frame, out: decoder.to_rgb(decoded[frame], form, out))
+
+    def _check(self, job: GopJob, entry: GopEntry, data: bytes) -> None:
+        """Refuse a GOP that is not what the tables say of it."""
+        if job.frame[-1] >= entry.num_frames:
+            got = f"a row that refers to frame {job.frame[-1]}"
             raise self._fault(ErrorKind.ROW_MISMATCH, job, got, f"0..{entry.num_frames - 1}")
+        size, expected_size = (
+            (entry.form.height_px, entry.form.width_px),
+            job.slots.out.shape[-3:-1],
+        )
+        if size != expected_size:
+            got, expected = (f"height x width {h}x{w}" for h, w in (size, expected_size))
+            raise self._fault(ErrorKind.ROW_MISMATCH, job, got, f"{expected} as in episodes")
         sha256 = hashlib.sha256(data).hexdigest()
         if sha256 != entry.sha256:
             raise self._fault(ErrorKind.GOP_DAMAGED, job, f"sha256 {sha256}", entry.sha256)
-        try:
-            job.fill(self._decoder.decode_rgb(entry.packets, data, job.frames, entry.form))
-        except DataFaultError as err:
-            del self._own.decoder  # it may hold frames of the damaged GOP
-            expected = f"frames {job.frames.tolist()} to decode"
-            raise self._fault(ErrorKind.GOP_DAMAGED, job, str(err), expected) from err
 
     @property
     def _decoder(self) -> GopDecoder:

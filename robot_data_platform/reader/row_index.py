@@ -15,6 +15,9 @@ from robot_data_platform.storage.table import LakeTable
 
 Int64Array = npt.NDArray[np.int64]
 
+FRAME_INDEX_BITS = 32
+"""``frame_index`` is int32 and never negative, so it fits below an episode's number."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowIndex:
@@ -49,8 +52,9 @@ def scan_rows(frames: LakeTable, episodes: EpisodeSet, place: Place) -> RowIndex
     )
     number = episodes.number_of(table["episode_index"].to_numpy())
     frame_index = table["frame_index"].to_numpy()
-    order = np.lexsort((frame_index, number))
-    order = order[np.searchsorted(number[order], 0) :]
+    # Rows of episodes that were not chosen have number -1, so they sort to the front.
+    order = np.argsort(number << FRAME_INDEX_BITS | frame_index, kind="stable")
+    order = order[np.count_nonzero(number < 0) :]
     start = np.concatenate(([0], np.cumsum(np.bincount(number[order], minlength=len(episodes)))))
     _check_numbering(frame_index[order], start, episodes, place)
     return RowIndex(

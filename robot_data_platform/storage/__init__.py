@@ -1,1 +1,1 @@
-"""Lance tables, the landing folder and object stores; the only folder that imports lance or boto3."""
+"""Lance tables, landing folder and object stores; the only folder that imports lance or boto3."""

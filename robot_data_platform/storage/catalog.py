@@ -7,7 +7,11 @@ from typing import TypedDict
 
 import pyarrow as pa
 
-from robot_data_platform.core.schema import lineage_schema, models_schema, releases_schema
+from robot_data_platform.core.catalog_schema import (
+    lineage_schema,
+    models_schema,
+    releases_schema,
+)
 from robot_data_platform.errors import ErrorKind, NotFoundError
 from robot_data_platform.storage.commit import Committed, append_rows
 from robot_data_platform.storage.lake import Lake

@@ -1,25 +1,36 @@
 """Commits: every change of a table is one compare-and-swap on its version.
 
-Lance rebases an append over other appends, so committing the same fragments twice doubles rows.
-A ``Merge`` operation conflicts with every commit made since the version it was built on; rows are
-therefore added as the complete list of fragments of the next version. Rows are replaced by an
-``Update``, which conflicts with whoever touched the same fragments. On a conflict the table is
-read again, the guard asked again, and the operation rebuilt.
+On a conflict the table is read again, the guard asked again, and the change built again.
 """
 
 from __future__ import annotations
 
 import json
+import random
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import lance
 import pyarrow as pa
+import pyarrow.compute as pc
 from lance.fragment import FragmentMetadata, write_fragments
 
-from robot_data_platform.errors import CommitConflictError, ErrorKind, InvalidInputError
+from robot_data_platform.errors import (
+    CommitConflictError,
+    ErrorKind,
+    InvalidInputError,
+    RobotDataError,
+)
 from robot_data_platform.storage.faults import store_errors
+from robot_data_platform.storage.operations import (
+    Operation,
+    addition,
+    column_rewrite,
+    commit,
+    replacement,
+)
+from robot_data_platform.storage.reach import check_reachable
 from robot_data_platform.storage.table import LakeTable, open_table
 from robot_data_platform.storage.uri import storage_options
 
@@ -34,11 +45,14 @@ class Committed:
     version: int
     """Version of the table that holds the change."""
     is_new: bool
-    """False where the guard found the change already there, so nothing was written."""
+    """False where the change was already there, so nothing was written."""
 
 
 Guard = Callable[[LakeTable], bool]
 """Asked at the version that a commit would build on: is the change already there?"""
+
+_Build = Callable[[LakeTable], Operation | lance.Transaction | None]
+"""Makes the change for a version; None where that version needs none."""
 
 
 def write_rows(
@@ -46,19 +60,36 @@ def write_rows(
 ) -> list[str]:
     """Write rows as fragments that no version names yet; return them as JSON.
 
-    Runs in any process; memory holds a batch at a time.
+    Runs in any process; memory holds a batch at a time. No rows, no fragments. What ``batches``
+    raises comes through as it was raised.
     """
-    reader = pa.RecordBatchReader.from_batches(schema, iter(batches))
-    with store_errors(uri):
-        fragments = write_fragments(
-            reader,
-            uri,
-            schema=schema,
-            mode="append",
-            max_rows_per_file=max_rows_per_file,
-            storage_options=storage_options(uri),
-        )
+    check_reachable(uri)
+    raised: list[Exception] = []
+    reader = pa.RecordBatchReader.from_batches(schema, _noting(batches, raised))
+    try:
+        with store_errors(uri):
+            fragments = write_fragments(
+                reader,
+                uri,
+                schema=schema,
+                mode="append",
+                max_rows_per_file=max_rows_per_file,
+                storage_options=storage_options(uri),
+            )
+    except RobotDataError:
+        if raised:
+            raise raised[0] from None
+        raise
     return [json.dumps(fragment.to_json()) for fragment in fragments]
+
+
+def _noting(batches: Iterable[pa.RecordBatch], raised: list[Exception]) -> Iterator[pa.RecordBatch]:
+    """Yield the batches; note what stops them, of which Lance passes on no more than a text."""
+    try:
+        yield from batches
+    except Exception as err:
+        raised.append(err)
+        raise
 
 
 def commit_fragments(
@@ -70,6 +101,8 @@ def commit_fragments(
     replace: str | None = None,
 ) -> Committed:
     """Make written fragments visible in one commit, unless the guard says they are.
+
+    With no fragments, and no rows to replace, nothing is written.
 
     Parameters
     ----------
@@ -90,12 +123,11 @@ def commit_fragments(
         ``commit-conflict``: other writers won `MAX_ATTEMPTS` times in a row.
     """
 
-
-    def build(table: LakeTable) -> lance.LanceOperation.BaseOperation:
+    def build(table: LakeTable) -> Operation | None:
         new = [FragmentMetadata.from_json(text) for text in fragments]
         if replace and table.count_rows(replace):
-            return _replacement(table, replace, new)
-        return _addition(table, new)
+            return replacement(table, replace, new)
+        return addition(table, new) if new else None
 
     return _compare_and_swap(uri, build, properties, is_done)
 
@@ -116,10 +148,11 @@ def append_built(
 ) -> Committed:
     """Append rows that depend on what the table holds; on a conflict they are made again."""
 
-    def build(table: LakeTable) -> lance.LanceOperation.BaseOperation:
-        rows = rows_at(table).cast(table.schema)
-        new = write_rows(uri, table.schema, rows.to_batches())
-        return _addition(table, [FragmentMetadata.from_json(text) for text in new])
+    def build(table: LakeTable) -> Operation | None:
+        rows = rows_at(table)
+        schema = pa.schema([table.schema.field(name) for name in rows.column_names])
+        new = write_rows(uri, schema, rows.cast(schema).to_batches())
+        return addition(table, [FragmentMetadata.from_json(text) for text in new]) if new else None
 
     return _compare_and_swap(uri, build, properties, is_done)
 
@@ -129,26 +162,50 @@ def rewrite_columns(
 ) -> Committed:
     """Set some columns of existing rows, found by ``key``, in one commit; other bytes stay.
 
+    Where every row has these values already, nothing is written.
+
     Parameters
     ----------
+    uri : str
+        The table.
     rows : pyarrow.Table
         The key column and the columns to set; keys that the table lacks are ignored.
+    key : str
+        A column whose values are unique in the table and in ``rows``.
+    properties : mapping of str to str
+        Kept with the commit.
     """
-    for attempt in range(MAX_ATTEMPTS):
-        table = open_table(uri)
-        builder = table.lance.merge_insert(key).when_matched_update_all()
-        try:
-            with store_errors(uri):
-                transaction, *_ = builder.write_mode("rewrite_columns").execute_uncommitted(rows)
-                transaction.transaction_properties = dict(properties)
-                return Committed(_commit(uri, transaction), is_new=True)
-        except CommitConflictError:
-            _pause(attempt)
-    raise _gave_up(uri)
+
+    def build(table: LakeTable) -> lance.Transaction | None:
+        schema = pa.schema([table.schema.field(name) for name in rows.column_names])
+        new = _changing(table, rows.cast(schema), key)
+        return column_rewrite(table, new, key) if new.num_rows else None
+
+    return _compare_and_swap(uri, build, properties, None)
+
+
+def _changing(table: LakeTable, rows: pa.Table, key: str) -> pa.Table:
+    """Return the rows whose key the table has, or none where it has them as they are."""
+    held = table.read(rows.column_names)
+    at = pc.index_in(rows[key], value_set=held[key])
+    known = rows.filter(at.is_valid())
+    same = held.take(at.drop_null())
+    return known.slice(0, 0) if known.equals(same) else known
 
 
 def grow_schema(uri: str, fields: Sequence[pa.Field], metadata: Mapping[str, str]) -> LakeTable:
     """Add columns that the table lacks, null in every row it has, and return the latest version.
+
+    Columns and metadata are two commits; a second call makes whichever is missing.
+
+    Parameters
+    ----------
+    uri : str
+        The table.
+    fields : sequence of pyarrow.Field
+        Columns to have; they are added as nullable, with their own metadata.
+    metadata : mapping of str to str
+        Entries of the schema's metadata to set; others stay.
 
     Raises
     ------
@@ -158,12 +215,16 @@ def grow_schema(uri: str, fields: Sequence[pa.Field], metadata: Mapping[str, str
     for attempt in range(MAX_ATTEMPTS):
         table = open_table(uri)
         missing = missing_fields(table, fields)
-        if not missing:
+        stale = {k: v for k, v in metadata.items() if table.metadata.get(k) != v}
+        if not missing and not stale:
             return table
         try:
             with store_errors(uri):
-                table.lance.add_columns(pa.schema(missing))
-                table.lance.update_schema_metadata(dict(metadata))
+                if missing:
+                    table.lance.add_columns(pa.schema([f.with_nullable(True) for f in missing]))
+                if stale:
+                    table.lance.update_schema_metadata({**stale})
+            return open_table(uri)
         except CommitConflictError:
             _pause(attempt)
     raise _gave_up(uri)
@@ -199,65 +260,25 @@ def _other_type(table: LakeTable, field: pa.Field) -> InvalidInputError:
 
 
 def _compare_and_swap(
-    uri: str,
-    build: Callable[[LakeTable], lance.LanceOperation.BaseOperation],
-    properties: Mapping[str, str],
-    is_done: Guard | None,
+    uri: str, build: _Build, properties: Mapping[str, str], is_done: Guard | None
 ) -> Committed:
     for attempt in range(MAX_ATTEMPTS):
         table = open_table(uri)
         if is_done is not None and is_done(table):
             return Committed(table.version, is_new=False)
         try:
-            with store_errors(uri):
-                transaction = lance.Transaction(
-                    read_version=table.version,
-                    operation=build(table),
-                    transaction_properties=dict(properties),
-                )
-                return Committed(_commit(uri, transaction), is_new=True)
+            change = build(table)
+            if change is None:
+                return Committed(table.version, is_new=False)
+            return Committed(commit(table, change, properties), is_new=True)
         except CommitConflictError:
             _pause(attempt)
     raise _gave_up(uri)
 
 
-def _commit(uri: str, transaction: lance.Transaction) -> int:
-    dataset = lance.LanceDataset.commit(
-        uri, transaction, storage_options=storage_options(uri), enable_stable_row_ids=True
-    )
-    return int(dataset.version)
-
-
-def _addition(
-    table: LakeTable, new: list[FragmentMetadata]
-) -> lance.LanceOperation.BaseOperation:
-    held = [fragment.metadata for fragment in table.lance.get_fragments()]
-    return lance.LanceOperation.Merge(held + new, table.lance.lance_schema)
-
-
-def _replacement(
-    table: LakeTable, predicate: str, new: list[FragmentMetadata]
-) -> lance.LanceOperation.BaseOperation:
-    """Return the operation that marks the predicate's rows deleted and adds the new fragments."""
-    removed, updated = [], []
-    for fragment in table.lance.get_fragments():
-        left = fragment.delete(predicate)
-        if left is None:
-            removed.append(fragment.fragment_id)
-        elif left.deletion_file != fragment.metadata.deletion_file:
-            updated.append(left)
-    return lance.LanceOperation.Update(
-        removed_fragment_ids=removed,
-        updated_fragments=updated,
-        new_fragments=new,
-        fields_modified=[],
-        fields_for_preserving_frag_bitmap=[],
-        update_mode="rewrite_rows",
-    )
-
-
 def _pause(attempt: int) -> None:
-    time.sleep(min(0.02 * 1.5**attempt, 1.0))
+    # At random, or writers that met once meet again.
+    time.sleep(min(0.02 * 1.5**attempt, 1.0) * random.uniform(0.5, 1.0))
 
 
 def _gave_up(uri: str) -> CommitConflictError:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
-from robot_data_platform.core import schema
+from robot_data_platform.core import catalog_schema, schema
 from robot_data_platform.core.identity import check_name
 from robot_data_platform.errors import ErrorKind, NotFoundError
-from robot_data_platform.storage.table import (
-    LakeTable,
-    create_table,
-    find_table,
-    open_table,
-    with_blob_column,
-)
+from robot_data_platform.storage.creation import create_table, ensure_config, with_blob_column
+from robot_data_platform.storage.objects import check_conditional_put
+from robot_data_platform.storage.table import LakeTable, find_table, open_table
 from robot_data_platform.storage.uri import join, normalise_root
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 CATALOG = "_catalog"
 
@@ -29,10 +28,10 @@ _DATASET_SCHEMAS = {
     "splits": schema.splits_schema,
 }
 _CATALOG_SCHEMAS = {
-    "uploads": schema.uploads_schema,
-    "releases": schema.releases_schema,
-    "models": schema.models_schema,
-    "lineage": schema.lineage_schema,
+    "uploads": catalog_schema.uploads_schema,
+    "releases": catalog_schema.releases_schema,
+    "models": catalog_schema.models_schema,
+    "lineage": catalog_schema.lineage_schema,
 }
 
 
@@ -56,19 +55,29 @@ class Lake:
         Raises
         ------
         NotFoundError
-            ``dataset-not-found``: the lake has no such dataset; ``version-not-found``.
+            ``dataset-not-found``: the lake has no such dataset; ``table-not-found``: the dataset
+            has no such table yet; ``version-not-found``.
         """
         try:
             return open_table(self.table_uri(dataset, table), version)
         except NotFoundError as err:
             if err.kind is not ErrorKind.TABLE_NOT_FOUND:
                 raise
-            raise NotFoundError(
-                f"Dataset {dataset!r} has no table {table!r} in {self.root!r}: the lake holds "
-                f"datasets {self.datasets()}. Check the name and --lake.",
-                kind=ErrorKind.DATASET_NOT_FOUND,
-                dataset=dataset,
-            ) from err
+            raise self._not_there(dataset, table) from err
+
+    def _not_there(self, dataset: str, table: str) -> NotFoundError:
+        datasets = self.datasets()
+        if dataset in datasets:
+            kind, advice = ErrorKind.TABLE_NOT_FOUND, "Materialize it for the dataset first."
+        else:
+            kind, advice = ErrorKind.DATASET_NOT_FOUND, "Check the name and --lake."
+        return NotFoundError(
+            f"Dataset {dataset!r} has no table {table!r} in {self.root!r}: the lake holds "
+            f"datasets {datasets}. {advice}",
+            kind=kind,
+            dataset=dataset,
+            table=table,
+        )
 
     def find(self, dataset: str, table: str, version: int | str | None = None) -> LakeTable | None:
         """Return a dataset's table, or None where there is none yet."""
@@ -80,20 +89,29 @@ class Lake:
 
     def ensure(self, dataset: str, table: str) -> LakeTable:
         """Return ``episodes``, ``quality`` or ``splits`` of a dataset, created where absent."""
-        return create_table(self.table_uri(dataset, table), _DATASET_SCHEMAS[table]())
+        return self._ensure(self.table_uri(dataset, table), _DATASET_SCHEMAS[table]())
 
     def ensure_gops(self, dataset: str) -> LakeTable:
         """Return the dataset's ``gops`` table, created where absent."""
         columns = with_blob_column(schema.gops_schema())
-        return create_table(self.table_uri(dataset, "gops"), columns, GOPS_CONFIG)
+        return self._ensure(self.table_uri(dataset, "gops"), columns, GOPS_CONFIG)
 
     def ensure_frames(self, dataset: str, columns: pa.Schema) -> LakeTable:
         """Return the dataset's ``frames`` table, created with ``columns`` where absent."""
-        return create_table(self.table_uri(dataset, "frames"), columns)
+        return self._ensure(self.table_uri(dataset, "frames"), columns)
 
     def ensure_catalog(self, table: str) -> LakeTable:
         """Return a table of the catalog, created where absent."""
-        return create_table(self.catalog_uri(table), _CATALOG_SCHEMAS[table]())
+        return self._ensure(self.catalog_uri(table), _CATALOG_SCHEMAS[table]())
+
+    def _ensure(
+        self, uri: str, columns: pa.Schema, config: Mapping[str, str] | None = None
+    ) -> LakeTable:
+        table = find_table(uri)
+        if table is not None:
+            return ensure_config(table, config or {})
+        check_conditional_put(self.root)
+        return create_table(uri, columns, config)
 
     def datasets(self) -> list[str]:
         """Return the names of the datasets that something was ingested to, sorted."""

@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tempfile
+import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from robot_data_platform.core.identity import check_name
 from robot_data_platform.core.source import Source
-from robot_data_platform.errors import DataFaultError, ErrorKind, InvalidInputError
+from robot_data_platform.errors import (
+    DataFaultError,
+    ErrorKind,
+    InvalidInputError,
+    NotFoundError,
+)
+from robot_data_platform.storage.checksum import check_file, sha256_of
+from robot_data_platform.storage.faults import object_exists
 from robot_data_platform.storage.objects import ObjectStore, object_store
-from robot_data_platform.storage.source import LocalSource, safe_relative
+from robot_data_platform.storage.remote_source import RemoteSource
+from robot_data_platform.storage.source import LocalSource, file_missing, safe_relative
 from robot_data_platform.storage.uri import is_s3, join, normalise_root
 
 MARKERS = "_uploads"
 """Folder of the markers; they are written last and are what sensors list."""
+
+_MARKER = re.compile(rf"{MARKERS}/([^/]+)\.json")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 Progress = Callable[[int, int], None]
 """Called with (done, total)."""
@@ -67,6 +78,8 @@ class Landing:
     ) -> Manifest:
         """Copy a folder (or one file) as an upload, then write its marker.
 
+        A put that died before its marker may be done again under the same id.
+
         Raises
         ------
         DataFaultError
@@ -76,6 +89,7 @@ class Landing:
         """
         check_name(dataset, "dataset")
         check_name(upload, "upload")
+        self._check_free(upload)
         files = _files_of(source)
         entries = []
         for done, (relative, path) in enumerate(files):
@@ -84,16 +98,53 @@ class Landing:
             if progress is not None:
                 progress(done + 1, len(files))
         manifest = Manifest(
-            upload=upload, dataset=dataset, files=tuple(entries), format=format_hint, profile=profile
+            upload=upload,
+            dataset=dataset,
+            files=tuple(entries),
+            format=format_hint,
+            profile=profile,
         )
-        self._store.put_bytes(_marker_bytes(manifest), _marker_key(upload), only_new=True)
+        self._mark(upload, _marker_bytes(manifest))
         return self.manifest(upload)
 
+    def _check_free(self, upload: str) -> None:
+        # Before any file is copied: the files of an upload with a marker never change.
+        key = _marker_key(upload)
+        try:
+            self._store.get_bytes(key)
+        except NotFoundError as err:
+            if err.kind is not ErrorKind.UPLOAD_NOT_FOUND:
+                raise
+        else:
+            raise object_exists(join(self.root, key))
+
+    def _mark(self, upload: str, marker: bytes) -> None:
+        key = _marker_key(upload)
+        try:
+            self._store.put_bytes(marker, key, only_new=True)
+        except InvalidInputError:
+            # A store's answer may be lost and the PUT repeated: then the marker there is this one.
+            if self._store.get_bytes(key) != marker:
+                raise
+
     def list_uploads(self, after: str = "", limit: int | None = None) -> list[str]:
-        """Return upload ids with a marker that sort after ``after``, sorted."""
+        """Return the ids of uploads with a marker, sorted by their marker's file name.
+
+        Parameters
+        ----------
+        after : str
+            Only ids whose marker sorts after this id's; the last id of a page gives the next one.
+        limit : int, optional
+            Number of ids to return at most.
+        """
+        found: list[str] = []
         start = _marker_key(after) if after else ""
-        keys = self._store.list_keys(MARKERS, start, limit)
-        return [k.removeprefix(f"{MARKERS}/").removesuffix(".json") for k in keys]
+        while True:
+            keys = self._store.list_keys(MARKERS, start, limit)
+            found += [match[1] for match in map(_MARKER.fullmatch, keys) if match]
+            if limit is None or len(keys) < limit or len(found) >= limit:
+                return found[:limit]
+            start = keys[-1]
 
     def manifest(self, upload: str) -> Manifest:
         """Return an upload's manifest.
@@ -103,21 +154,19 @@ class Landing:
         NotFoundError
             ``upload-not-found``: no marker.
         DataFaultError
-            ``unreadable-file``: the marker is not the JSON of a manifest.
+            ``unreadable-file``: the marker is not the JSON of a manifest; ``unsafe-path`` or
+            ``invalid-name``: it names what can't be used, or its own name can't.
         """
-        check_name(upload, "upload")
-        data = self._store.get_bytes(_marker_key(upload))
         try:
-            return _parse_marker(data, upload)
-        except (ValueError, KeyError, TypeError) as err:
-            if isinstance(err, InvalidInputError):
+            check_name(upload, "upload")
+            return _parse_marker(self._store.get_bytes(_marker_key(upload)), upload)
+        except InvalidInputError as err:
+            raise _bad_marker(upload, str(err), err.kind) from err
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as err:
+            if isinstance(err, NotFoundError):
                 raise
-            raise DataFaultError(
-                f"Marker of upload {upload!r} can't be read: {type(err).__name__} {err}. Expected "
-                "JSON with dataset and files (path, size_bytes, sha256). Write the marker again.",
-                kind=ErrorKind.UNREADABLE_FILE,
-                upload=upload,
-            ) from err
+            said = f"{type(err).__name__} {err}"
+            raise _bad_marker(upload, said, ErrorKind.UNREADABLE_FILE) from err
 
     def verify(self, manifest: Manifest) -> None:
         """Hold an upload's files against its manifest: all there, and unchanged.
@@ -129,103 +178,30 @@ class Landing:
         DataFaultError
             ``missing-file`` or ``hash-mismatch``, naming the file.
         """
-        folder = f"{manifest.dataset}/{manifest.upload}"
+        folder = _folder_of(manifest)
         if is_s3(self.root):
-            _check_listed(manifest, set(self._store.list_keys(folder)), folder)
+            self._check_listed(manifest, folder)
             return
         source = LocalSource(join(self.root, folder))
         for entry in manifest.files:
-            check_sha256(source.local_path(entry.path), entry, manifest.upload)
+            check_file(source.local_path(entry.path), entry, manifest.upload)
+
+    def _check_listed(self, manifest: Manifest, folder: str) -> None:
+        keys = set(self._store.list_keys(folder))
+        for entry in manifest.files:
+            if f"{folder}/{entry.path}" not in keys:
+                raise file_missing(entry.path, join(self.root, folder))
 
     def source(self, manifest: Manifest, cache: Path) -> Source:
-        """Return the upload's files; on S3 they are fetched into ``cache`` one by one on use."""
-        folder = f"{manifest.dataset}/{manifest.upload}"
+        """Return the manifest's files; on S3 they are fetched into ``cache`` one by one on use."""
+        folder = _folder_of(manifest)
         if is_s3(self.root):
             return RemoteSource(self._store, folder, manifest, cache)
-        return LocalSource(join(self.root, folder))
+        return LocalSource(join(self.root, folder), files=(e.path for e in manifest.files))
 
 
-class RemoteSource:
-    """Files of an upload on S3, fetched on first use into a local folder."""
-
-    def __init__(self, store: ObjectStore, folder: str, manifest: Manifest, cache: Path) -> None:
-        self._store = store
-        self._folder = folder
-        self._cache = cache
-        self._size_by_path = {entry.path: entry.size_bytes for entry in manifest.files}
-
-    @property
-    def label(self) -> str:
-        """The upload's URI."""
-        return join(self._store.root, self._folder)
-
-    def list_files(self) -> tuple[str, ...]:
-        """Return every file of the manifest, sorted."""
-        return tuple(sorted(self._size_by_path))
-
-    def size_bytes(self, relative: str) -> int:
-        """Return the size that the manifest states."""
-        self._check(relative)
-        return self._size_by_path[relative]
-
-    def local_path(self, relative: str) -> Path:
-        """Return the local copy, fetching it first; two fetchers at once are harmless."""
-        self._check(relative)
-        path = self._cache / relative
-        if not path.is_file():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-                partial = Path(file.name)
-            self._store.fetch(f"{self._folder}/{relative}", partial)
-            partial.replace(path)
-        return path
-
-    def _check(self, relative: str) -> None:
-        safe_relative(relative, self.label)
-        if relative not in self._size_by_path:
-            raise DataFaultError(
-                f"File {relative!r} is not in {self.label!r}: got no such file, expected one that "
-                "the upload's metadata names. Upload it again with all of its files.",
-                kind=ErrorKind.MISSING_FILE,
-                path=relative,
-            )
-
-
-def check_sha256(path: Path, entry: FileEntry, upload: str) -> None:
-    """Hold a file against its entry in the manifest.
-
-    Raises
-    ------
-    DataFaultError
-        ``hash-mismatch``.
-    """
-    found = sha256_of(path)
-    if found != entry.sha256:
-        raise DataFaultError(
-            f"Upload {upload!r} file {entry.path!r} has sha256 {found}: expected {entry.sha256} as "
-            "the manifest says. Upload it again.",
-            kind=ErrorKind.HASH_MISMATCH,
-            upload=upload,
-            path=entry.path,
-        )
-
-
-def _check_listed(manifest: Manifest, keys: set[str], folder: str) -> None:
-    for entry in manifest.files:
-        if f"{folder}/{entry.path}" not in keys:
-            raise DataFaultError(
-                f"Upload {manifest.upload!r} lacks file {entry.path!r}: expected every file that "
-                "the manifest names. Upload it again.",
-                kind=ErrorKind.MISSING_FILE,
-                upload=manifest.upload,
-                path=entry.path,
-            )
-
-
-def sha256_of(path: Path) -> str:
-    """Return a file's SHA-256 in hex, reading a block at a time."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _folder_of(manifest: Manifest) -> str:
+    return f"{manifest.dataset}/{manifest.upload}"
 
 
 def _files_of(source: Path) -> list[tuple[str, Path]]:
@@ -259,17 +235,43 @@ def _marker_bytes(manifest: Manifest) -> bytes:
 
 def _parse_marker(data: bytes, upload: str) -> Manifest:
     facts = json.loads(data)
-    files = tuple(
-        FileEntry(path=f["path"], size_bytes=int(f["size_bytes"]), sha256=f["sha256"])
-        for f in facts["files"]
-    )
-    for entry in files:
-        safe_relative(entry.path, upload)
+    if facts.get("upload", upload) != upload:
+        raise ValueError(f"it is the marker of upload {facts['upload']!r}")
+    files = tuple(_parse_entry(stated, upload) for stated in facts["files"])
+    paths = [entry.path for entry in files]
+    if len(set(paths)) < len(paths):
+        raise ValueError("a file is named twice")
     return Manifest(
         upload=upload,
         dataset=check_name(facts["dataset"], "dataset"),
         files=files,
-        format=facts.get("format"),
-        profile=facts.get("profile"),
+        format=_optional_text(facts, "format"),
+        profile=_optional_text(facts, "profile"),
         manifest_sha256=hashlib.sha256(data).hexdigest(),
+    )
+
+
+def _parse_entry(stated: dict[str, object], upload: str) -> FileEntry:
+    path, size_bytes, sha256 = (stated[name] for name in ("path", "size_bytes", "sha256"))
+    if not isinstance(path, str) or not isinstance(size_bytes, int) or size_bytes < 0:
+        raise TypeError(f"path {path!r} has size_bytes {size_bytes!r}")
+    if not isinstance(sha256, str) or not _SHA256.fullmatch(sha256.lower()):
+        raise TypeError(f"path {path!r} has sha256 {sha256!r}")
+    safe_relative(path, upload)
+    return FileEntry(path=path, size_bytes=size_bytes, sha256=sha256.lower())
+
+
+def _optional_text(facts: dict[str, object], name: str) -> str | None:
+    value = facts.get(name)
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"{name} {value!r} is no text")
+    return value
+
+
+def _bad_marker(upload: str, said: str, kind: ErrorKind) -> DataFaultError:
+    return DataFaultError(
+        f"Marker of upload {upload!r} can't be used: {said} Expected JSON with dataset and files "
+        "(path, size_bytes, sha256). Write the marker again.",
+        kind=kind,
+        upload=upload,
     )

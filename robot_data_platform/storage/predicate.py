@@ -10,21 +10,40 @@ from robot_data_platform.errors import ErrorKind, InvalidInputError
 _COLUMN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 Value = str | int
 
+_MAX_INT = (1 << 63) - 1
+"""Lance reads a literal beyond int64, and the least int64 itself, as a float and refuses it."""
+
 
 def _column(name: str) -> str:
     if not _COLUMN.fullmatch(name):
         raise InvalidInputError(
-            f"Column name {name!r} can't stand in a filter: expected letters, digits and '_'.",
+            f"Column name {name!r} can't stand in a filter: expected letters, digits and '_'. "
+            "Use a column of the table.",
             kind=ErrorKind.INVALID_ARGUMENT,
             column=name,
         )
-    return name
+    # `group` and `where` are columns of ours and words of SQL.
+    return f"`{name}`"
 
 
 def literal(value: Value) -> str:
-    """Return a value as a SQL literal; quotes in text are doubled."""
+    """Return a value as a SQL literal; quotes in text are doubled.
+
+    Raises
+    ------
+    InvalidInputError
+        ``invalid-argument``: an integer that no int64 column can hold.
+    """
     if isinstance(value, str):
         return "'" + value.replace("'", "''") + "'"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if abs(value) > _MAX_INT:
+        raise InvalidInputError(
+            f"Integer {value} can't stand in a filter: expected at most {_MAX_INT} either way.",
+            kind=ErrorKind.INVALID_ARGUMENT,
+            value=str(value),
+        )
     return str(int(value))
 
 
@@ -41,7 +60,8 @@ def is_in(column: str, values: Iterable[Value]) -> str:
 
 def in_range(column: str, start: int, stop: int) -> str:
     """Return ``start <= column < stop``."""
-    return f"{_column(column)} >= {int(start)} AND {_column(column)} < {int(stop)}"
+    name = _column(column)
+    return f"{name} >= {literal(start)} AND {name} < {literal(stop)}"
 
 
 def all_of(*predicates: str | None) -> str | None:

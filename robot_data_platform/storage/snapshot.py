@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypedDict
 
-from robot_data_platform.errors import ErrorKind, NotFoundError
+from robot_data_platform.errors import ErrorKind, InvalidInputError, NotFoundError
 from robot_data_platform.storage.lake import Lake
 from robot_data_platform.storage.predicate import equals
 from robot_data_platform.storage.table import LakeTable
@@ -98,17 +98,28 @@ def open_snapshot(
     Raises
     ------
     NotFoundError
-        ``dataset-not-found``, ``release-not-found`` or ``version-not-found``.
+        ``dataset-not-found``, ``table-not-found``, ``release-not-found`` or
+        ``version-not-found``.
+    InvalidInputError
+        ``invalid-argument``: both a release and a version.
     """
+    if release and version is not None:
+        raise InvalidInputError(
+            f"Dataset {dataset!r} is asked for at release {release!r} and at version {version}: "
+            "expected one of them. Leave one out.",
+            kind=ErrorKind.INVALID_ARGUMENT,
+            dataset=dataset,
+        )
     row = find_release(lake, dataset, release) if release else None
     pinned = {entry["table"]: entry["version"] for entry in row["tables"]} if row else {}
     if version is not None:
         pinned["episodes"] = version
+    has_splits = row is None or "splits" in pinned
     return Snapshot(
         dataset=dataset,
         episodes=lake.open(dataset, "episodes", pinned.get("episodes")),
         frames=lake.open(dataset, "frames", pinned.get("frames")),
         gops=lake.open(dataset, "gops", pinned.get("gops")),
-        splits=lake.find(dataset, "splits", pinned.get("splits")),
+        splits=lake.find(dataset, "splits", pinned.get("splits")) if has_splits else None,
         release=row,
     )

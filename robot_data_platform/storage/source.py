@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from robot_data_platform.errors import DataFaultError, ErrorKind, InvalidInputError
+from robot_data_platform.storage.faults import store_errors
 
 
 def safe_relative(relative: str, label: str) -> PurePosixPath:
@@ -16,22 +19,67 @@ def safe_relative(relative: str, label: str) -> PurePosixPath:
         ``unsafe-path``: it is absolute, empty, or climbs with ``..``.
     """
     path = PurePosixPath(relative)
-    if not relative or path.is_absolute() or ".." in path.parts or "\\" in relative:
-        raise InvalidInputError(
-            f"Path {relative!r} in {label!r} leaves its folder: expected a relative path without "
-            "'..'. Correct the manifest or the metadata that names it.",
-            kind=ErrorKind.UNSAFE_PATH,
-            path=relative,
-        )
+    if not path.parts or path.is_absolute() or ".." in path.parts or {"\\", "\0"} & set(relative):
+        raise _unsafe(relative, label, "expected a relative path without '..'")
     return path
 
 
-class LocalSource:
-    """A folder on this machine; symbolic links that lead out of it are refused."""
+def _unsafe(relative: str, label: str, expected: str) -> InvalidInputError:
+    return InvalidInputError(
+        f"Path {relative!r} in {label!r} leaves its folder: {expected}. Correct the file, or the "
+        "manifest or metadata that names it.",
+        kind=ErrorKind.UNSAFE_PATH,
+        path=relative,
+    )
 
-    def __init__(self, root: Path | str, label: str | None = None) -> None:
+
+def file_missing(relative: str, label: str) -> DataFaultError:
+    """Return the error for a file that a source does not have (``missing-file``)."""
+    return DataFaultError(
+        f"File {relative!r} is not in {label!r}: got no such file, expected one that the upload's "
+        "metadata names. Upload it again with all of its files.",
+        kind=ErrorKind.MISSING_FILE,
+        path=relative,
+    )
+
+
+def files_below(folder: Path) -> Iterator[Path]:
+    """Yield the path of all that is no folder, in no order; nothing where the folder is absent.
+
+    Raises
+    ------
+    StorageError
+        ``store-denied``: a folder below can't be listed.
+    """
+    if folder.is_dir():
+        with store_errors(str(folder)):
+            for inner, _, names in os.walk(folder, onerror=_raise):
+                yield from (Path(inner, name) for name in names)
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+class LocalSource:
+    """A folder on this machine; symbolic links that lead out of it are refused.
+
+    Parameters
+    ----------
+    root : Path or str
+        The folder.
+    label : str, optional
+        How messages name it; by default ``root`` as given.
+    files : iterable of str, optional
+        The relative paths that belong to the source; by default every file of the folder.
+    """
+
+    def __init__(
+        self, root: Path | str, label: str | None = None, files: Iterable[str] | None = None
+    ) -> None:
         self._root = Path(root).resolve()
         self._label = label or str(root)
+        self._files = None if files is None else frozenset(files)
 
     @property
     def label(self) -> str:
@@ -39,9 +87,12 @@ class LocalSource:
         return self._label
 
     def list_files(self) -> tuple[str, ...]:
-        """Return every file below the folder, sorted; none where the folder is absent."""
-        found = (p for p in self._root.rglob("*") if p.is_file())
-        return tuple(sorted(p.relative_to(self._root).as_posix() for p in found))
+        """Return every file of the source, sorted; none where the folder is absent."""
+        return tuple(sorted(self._walk() if self._files is None else self._files))
+
+    def _walk(self) -> Iterator[str]:
+        found = (path for path in files_below(self._root) if path.is_file())
+        return (path.relative_to(self._root).as_posix() for path in found)
 
     def size_bytes(self, relative: str) -> int:
         """Return the file's size in bytes."""
@@ -51,12 +102,8 @@ class LocalSource:
         """Return the file's path, checked to exist and to stay inside the folder."""
         path = self._root / safe_relative(relative, self._label)
         if not path.resolve().is_relative_to(self._root):
-            safe_relative("..", self._label)
-        if not path.is_file():
-            raise DataFaultError(
-                f"File {relative!r} is not in {self._label!r}: got no such file, expected one that "
-                "the upload's metadata names. Upload it again with all of its files.",
-                kind=ErrorKind.MISSING_FILE,
-                path=relative,
-            )
+            raise _unsafe(relative, self._label, "got a symbolic link, expected the file itself")
+        belongs = self._files is None or relative in self._files
+        if not belongs or not path.is_file():
+            raise file_missing(relative, self._label)
         return path

@@ -46,7 +46,7 @@ def ensure_index(uri: str, column: str) -> bool:
     """Create a B-tree over a column where there is none; return whether it was created."""
 
     def work(table: LakeTable) -> bool:
-        if any(column in index["fields"] for index in table.lance.list_indices()):
+        if any(column in index.field_names for index in table.lance.describe_indices()):
             return False
         table.lance.create_scalar_index(column, "BTREE")
         return True
@@ -58,7 +58,7 @@ def fold_indices(uri: str) -> None:
     """Bring rows that were appended since into the table's indices."""
 
     def work(table: LakeTable) -> None:
-        if table.lance.list_indices():
+        if table.lance.describe_indices():
             table.lance.optimize.optimize_indices()
 
     _retrying(uri, work)

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from robot_data_platform.core.gop import Gop, StreamFormat
-from robot_data_platform.core.identity import episode_id, gop_key, ref_id
+from robot_data_platform.core.identity import gop_key, ref_id
 from robot_data_platform.core.recording import CameraStream, Picture, PictureSequence
 from robot_data_platform.core.schema import (
     CAMERA_PREFIX,
@@ -28,73 +26,20 @@ from robot_data_platform.storage.commit import append_rows, commit_fragments, wr
 from robot_data_platform.storage.lake import Lake
 from robot_data_platform.storage.predicate import equals
 from robot_data_platform.storage.table import BLOB_COLUMN, LakeTable, blob_array
+from robot_data_platform.testing.lake_model import (
+    NO_PICTURE,
+    EpisodeModel,
+    LakeModel,
+    LakeShape,
+    first_number,
+    model_episode,
+)
 from robot_data_platform.testing.pictures import numbered_picture
 from robot_data_platform.video.cut import cut_stream
-from robot_data_platform.video.settings import GopProfile, GopSettings
-
-Int64Array = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float32]
-
-NO_PICTURE = -1
-"""Number of the picture of a row that has none."""
+from robot_data_platform.video.settings import GopSettings
 
 _PROPERTIES = {"rdp.asset": "built_lake"}
 _RUN = {"run_id": "built", "code_version": "0"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LakeShape:
-    """How the episodes of a built lake look."""
-
-    num_rows: int = 40
-    """Rows of an upload's first episode; each further one has three more."""
-    control_hz: int = 50
-    cameras: tuple[str, ...] = ("env", "wrist")
-    rows_per_picture: int = 2
-    num_rows_without_picture: int = 0
-    """Rows at the start that have no picture of the last camera."""
-    width_px: int = 96
-    height_px: int = 64
-    gop_size: int = 8
-    profile: GopProfile = "anchored"
-    state_width: int = 7
-    action_width: int = 3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpisodeModel:
-    """What one episode of a built lake holds; arrays of length N."""
-
-    episode_id: str
-    episode_index: int
-    upload: str
-    task: str
-    timestamp_ns: Int64Array
-    state: FloatArray
-    """(N, D)."""
-    action: FloatArray
-    """(N, A)."""
-    gripper: FloatArray
-    """(N, 1) a held signal; NaN in the first two rows, before its first sample."""
-    source: tuple[str | None, ...]
-    """``human``, ``intervention`` or None."""
-    picture_number: Mapping[str, Int64Array]
-    """(N,) by camera: the number in the row's picture, or `NO_PICTURE`."""
-
-    @property
-    def num_rows(self) -> int:
-        """N."""
-        return len(self.timestamp_ns)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LakeModel:
-    """Where a built lake is, and what it holds."""
-
-    root: str
-    dataset: str
-    shape: LakeShape
-    episodes: tuple[EpisodeModel, ...]
 
 
 def build_lake(
@@ -102,9 +47,10 @@ def build_lake(
     dataset: str = "robot",
     *,
     num_episodes: int = 3,
-    shape: LakeShape = LakeShape(),
+    shape: LakeShape | None = None,
 ) -> LakeModel:
     """Write a dataset of one upload and return what it holds."""
+    shape = shape or LakeShape()
     episodes = add_upload(root, dataset, "upload-1", 0, num_episodes, shape)
     return LakeModel(root=str(root), dataset=dataset, shape=shape, episodes=episodes)
 
@@ -120,7 +66,7 @@ def add_upload(
     """Append an upload's GOPs and rows, then publish its episodes in place of its older ones."""
     lake = Lake(root)
     episodes = tuple(
-        _episode(dataset, upload, first_episode_index + number, number, shape)
+        model_episode(dataset, upload, first_episode_index + number, number, shape)
         for number in range(num_episodes)
     )
     gops = lake.ensure_gops(dataset)
@@ -181,41 +127,6 @@ def frames_schema(shape: LakeShape) -> pa.Schema:
     )
 
 
-def _episode(
-    dataset: str, upload: str, episode_index: int, number: int, shape: LakeShape
-) -> EpisodeModel:
-    num_rows = shape.num_rows + 3 * number
-    rng = np.random.default_rng(episode_index)
-    row = np.arange(num_rows)
-    gripper = rng.random((num_rows, 1), dtype=np.float32)
-    gripper[:2] = np.nan
-    return EpisodeModel(
-        episode_id=episode_id(dataset, upload, f"episode_{number}"),
-        episode_index=episode_index,
-        upload=upload,
-        task=f"task {number % 2}",
-        timestamp_ns=1_700_000_000_000_000_000 + row * (1_000_000_000 // shape.control_hz),
-        state=rng.standard_normal((num_rows, shape.state_width), dtype=np.float32),
-        action=rng.standard_normal((num_rows, shape.action_width), dtype=np.float32),
-        gripper=gripper,
-        source=tuple((None, "human", "intervention")[n % 3] for n in range(num_rows)),
-        picture_number={
-            camera: _numbers(episode_index, camera, row, shape) for camera in shape.cameras
-        },
-    )
-
-
-def _numbers(episode_index: int, camera: str, row: Int64Array, shape: LakeShape) -> Int64Array:
-    number = _first_number(episode_index, camera, shape) + row // shape.rows_per_picture
-    has_none = (camera == shape.cameras[-1]) & (row < shape.num_rows_without_picture)
-    return np.where(has_none, NO_PICTURE, number)
-
-
-def _first_number(episode_index: int, camera: str, shape: LakeShape) -> int:
-    stream = episode_index * len(shape.cameras) + shape.cameras.index(camera)
-    return stream * (shape.num_rows + 100)
-
-
 def _append(table: LakeTable, batches: Iterator[pa.RecordBatch]) -> None:
     commit_fragments(
         table.uri, write_rows(table.uri, table.schema, batches), properties=_PROPERTIES
@@ -239,7 +150,7 @@ def _gop_batches(
 
 
 def _stream(episode: EpisodeModel, camera: str, shape: LakeShape) -> CameraStream:
-    first = _first_number(episode.episode_index, camera, shape)
+    first = first_number(episode.episode_index, camera, shape)
     time_ns = episode.timestamp_ns[:: shape.rows_per_picture]
 
     def read() -> Iterator[Picture]:
@@ -301,7 +212,7 @@ def _reference_columns(
     episode: EpisodeModel, camera: str, camera_number: int, shape: LakeShape
 ) -> dict[str, pa.Array]:
     number = episode.picture_number[camera]
-    frame = number - _first_number(episode.episode_index, camera, shape)
+    frame = number - first_number(episode.episode_index, camera, shape)
     values = {
         "ref_id": np.full(episode.num_rows, ref_id(episode.episode_index, camera_number)),
         "gop_index": (frame // shape.gop_size).astype(np.int32),

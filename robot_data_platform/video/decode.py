@@ -215,15 +215,12 @@ def _open_codec(fmt: StreamFormat) -> _Codec:
 def _packets(
     packets: PacketIndex, data: Bytes, needed: npt.NDArray[np.bool_]
 ) -> Iterator[av.Packet[Stream]]:
-    view = memoryview(data)
-    ends = np.cumsum(packets.size_bytes, dtype=np.int64)
-    rows = zip(
-        packets.size_bytes[needed].tolist(),
-        ends[needed].tolist(),
-        packets.display_index[needed].tolist(),
-        strict=True,
-    )
-    for size, end, display_index in rows:
+    view, end = memoryview(data), 0
+    sizes, order = packets.size_bytes.tolist(), packets.display_index.tolist()
+    for size, display_index, is_needed in zip(sizes, order, needed.tolist(), strict=True):
+        end += size
+        if not is_needed:
+            continue
         # Packet(size) is zero-padded behind its end, as decoders demand; Packet(bytes) is not.
         packet = av.Packet(size)
         packet.update(bytes(view[end - size : end]))
@@ -245,12 +242,13 @@ def _reorder_depth(packets: PacketIndex, fmt: StreamFormat) -> int:
 
 
 def _check_request(packets: PacketIndex, data: Bytes, frames: Frames) -> None:
-    num_bytes, num_frames = int(packets.size_bytes.sum()), len(packets.display_index)
+    num_bytes, num_frames = sum(packets.size_bytes.tolist()), len(packets.display_index)
     if len(data) != num_bytes:
         raise _damaged(f"{len(data)} bytes", f"{num_bytes}, the sum of its packets")
-    if len(frames) and not 0 <= frames.min() <= frames.max() < num_frames:
+    outside = [frame for frame in frames.tolist() if not 0 <= frame < num_frames]
+    if outside:
         raise InvalidInputError(
-            f"Frame index is out of the GOP's range: got {frames.min()} to {frames.max()}, "
+            f"Frame index is out of the GOP's range: got {outside[0]}, "
             f"expected 0 to {num_frames - 1}. Take frame_index_in_gop from the frames table.",
             kind=ErrorKind.INDEX_OUT_OF_RANGE,
             num_frames=num_frames,

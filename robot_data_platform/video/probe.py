@@ -73,7 +73,8 @@ def _facts(
     pix_fmt, color_range = split_full_range(first.format.name, int(first.color_range))
     orientation = orientation_of(first)
     if orientation is None:
-        raise unreadable(path, f"pictures to be shown at {first.rotation} degrees")
+        turn = f"some {first.rotation} degrees, which is no quarter turn"
+        raise unreadable(path, f"pictures to be turned by {turn}")
     if int(first.colorspace) not in MATRICES:
         raise unreadable(path, f"colours of matrix {int(first.colorspace)}, which isn't known")
     return VideoFacts(

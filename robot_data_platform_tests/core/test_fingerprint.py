@@ -159,6 +159,14 @@ def test_a_null_is_neither_zero_nor_empty_text() -> None:
     assert len(digests) == 4
 
 
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [(["a", "bc"], ["ab", "c"]), ([b"a", b""], [b"", b"a"]), ([[1], [2, 3]], [[1, 2], [3]])],
+)
+def test_where_a_value_ends_counts(one: list[object], two: list[object]) -> None:
+    assert table_digest(pa.table({"a": one})) != table_digest(pa.table({"a": two}))
+
+
 def test_encodings_of_one_value_share_a_digest() -> None:
     words = pa.array(["a", None, "a"])
     forms = [words, words.cast(pa.large_string()), words.dictionary_encode()]

@@ -56,13 +56,17 @@ class SmallLake:
         self.dataset = dataset
         self._next_index = 0
 
-    def ingest(self, episodes: Sequence[Episode], *, with_data: bool = True) -> None:
+    def reserve(self, num_episodes: int) -> int:
+        """Take the next episode indices, as an ingestion does when it starts; return the first."""
+        self._next_index += num_episodes
+        return self._next_index - num_episodes
+
+    def ingest(self, episodes: Sequence[Episode], first: int | None = None) -> None:
         """Publish episodes; one that is there already leaves in the same commit."""
-        first = self._next_index
-        self._next_index += len(episodes)
+        first = self.reserve(len(episodes)) if first is None else first
         indexed = list(enumerate(episodes, first))
-        self._write_gops(indexed if with_data else [])
-        self._write_frames(indexed if with_data else [])
+        self._write_gops(indexed)
+        self._write_frames(indexed)
         table = self.lake.ensure(self.dataset, "episodes")
         rows = pa.Table.from_pylist(
             [self._episode_row(index, episode) for index, episode in indexed], schema=table.schema

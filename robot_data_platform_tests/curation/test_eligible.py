@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -72,8 +74,12 @@ def test_an_episode_counts_for_the_first_reason_only() -> None:
 ROWS = st.lists(st.sampled_from(["fold", "pick"]), max_size=12)
 
 
-def capped(tasks: list[str], cap: int, earlier: set[str] = frozenset()) -> pa.Table:  # type: ignore[assignment]
-    rows = [{"episode_id": str(number), "task": task} for number, task in enumerate(tasks)]
+def capped(
+    tasks: list[str], cap: int, earlier: Collection[str] = ()
+) -> tuple[pa.Table, dict[str, int]]:
+    rows: list[dict[str, object]] = [
+        {"episode_id": str(number), "task": task} for number, task in enumerate(tasks)
+    ]
     return keep_within(episodes(*rows), {"task": cap}, 0, earlier)
 
 

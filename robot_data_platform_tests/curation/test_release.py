@@ -160,6 +160,7 @@ def test_a_crash_before_the_row_leaves_no_release_and_the_next_run_takes_its_tag
         with pytest.raises(StorageError):
             released(small, "v1")
     assert list_releases(small.lake) == []
+    assert None not in tags_of(small, "rel-v1").values()
     small.ingest(episodes_named("d"))
     result = released(small, "v1")
     assert result.num_episodes == 4

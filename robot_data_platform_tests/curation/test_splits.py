@@ -112,6 +112,16 @@ def test_groups_stay_together_when_they_grow(small: SmallLake) -> None:
     assert before.items() <= after.items()
 
 
+def test_growth_pushes_no_assigned_episode_over_a_cap(small: SmallLake) -> None:
+    spec = parse_spec("caps: {per_task: 3}")
+    small.ingest(episodes_named("abc"))
+    first = curated(small, spec)
+    small.ingest(episodes_named(LETTERS[3:]))
+    second = curated(small, spec)
+    assert second.assignment_id == first.assignment_id
+    assert second.excluded == {"caps": 23}
+
+
 def test_another_seed_starts_a_history_of_its_own(small: SmallLake) -> None:
     small.ingest(episodes_named(LETTERS))
     one = split_by_id(small, curated(small))

@@ -5,14 +5,15 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from robot_data_platform.core.schema import releases_schema
+from robot_data_platform.core.catalog_schema import releases_schema
 from robot_data_platform.curation.release import create_release
 from robot_data_platform.curation.spec import default_spec
 from robot_data_platform.curation.verify import ReleaseReport, verify
-from robot_data_platform.errors import ErrorKind, NotFoundError
+from robot_data_platform.errors import ErrorKind, NotFoundError, StorageError
 from robot_data_platform.storage.commit import commit_fragments, write_rows
 from robot_data_platform.storage.predicate import equals
 from robot_data_platform.storage.snapshot import find_release
+from robot_data_platform.storage.table import LakeTable
 from robot_data_platform_tests.curation.small_lake import (
     RUN,
     SmallLake,
@@ -63,6 +64,26 @@ def test_it_stays_intact_whatever_is_ingested_later(filled: SmallLake) -> None:
     release_and_verify(filled)
     filled.ingest(episodes_named("abxyz", content="new"))
     assert verify(filled.lake, "aloha", "v1").is_intact
+
+
+def test_uploads_that_were_published_in_another_order_than_they_began_are_intact(
+    small: SmallLake,
+) -> None:
+    first = small.reserve(2)
+    small.ingest(episodes_named("cd", upload="u2", num_rows=5))
+    small.ingest(episodes_named("ab", upload="u1", num_rows=4), first)
+    assert release_and_verify(small).is_intact
+
+
+def test_a_store_out_of_reach_is_an_error_and_no_damage(
+    filled: SmallLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def is_away(*_: object) -> list[bytes]:
+        raise StorageError("no answer", kind=ErrorKind.STORE_UNREACHABLE)
+
+    monkeypatch.setattr(LakeTable, "read_blobs", is_away)
+    with pytest.raises(StorageError, match="no answer"):
+        release_and_verify(filled)
 
 
 def test_a_flipped_byte_in_a_blob_is_found_and_named(filled: SmallLake) -> None:

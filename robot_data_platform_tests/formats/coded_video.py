@@ -8,6 +8,7 @@ from pathlib import Path
 import av
 import numpy as np
 import numpy.typing as npt
+from av.video.stream import VideoStream
 
 WIDTH_PX, HEIGHT_PX = 64, 48
 BITS = 16
@@ -35,6 +36,7 @@ def write_video(path: Path, codes: Iterable[int], fps: int = 30, codec: str = "l
     path.parent.mkdir(parents=True, exist_ok=True)
     with av.open(str(path), "w") as container:
         stream = container.add_stream(codec, rate=fps)
+        assert isinstance(stream, VideoStream)
         stream.width, stream.height, stream.pix_fmt = WIDTH_PX, HEIGHT_PX, "yuv420p"
         if codec == "libx264":
             stream.options = {"preset": "ultrafast", "crf": "18", "g": "2", "bf": "0"}
@@ -47,5 +49,6 @@ def write_video(path: Path, codes: Iterable[int], fps: int = 30, codec: str = "l
 def video_codes(path: str | Path, first: int, count: int) -> Sequence[int]:
     """Return the numbers that some frames of a video show, decoded from its start."""
     with av.open(str(path)) as container:
-        codes = [code_of(frame.to_ndarray(format="rgb24")) for frame in container.decode(video=0)]
+        pictures = (frame.to_ndarray(format="rgb24") for frame in container.decode(video=0))
+        codes = [code_of(picture.astype(np.uint8, copy=False)) for picture in pictures]
     return codes[first : first + count]

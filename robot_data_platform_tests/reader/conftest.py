@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from robot_data_platform.testing.lake import LakeModel, LakeShape, build_lake, release_lake
+from robot_data_platform.testing.lake import build_lake, release_lake
+from robot_data_platform.testing.lake_model import LakeModel, LakeShape
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,8 @@ from robot_data_platform.reader import RobotLanceDataset
 from robot_data_platform.storage.commit import commit_fragments, write_rows
 from robot_data_platform.storage.lake import Lake
 from robot_data_platform.storage.table import BLOB_COLUMN, LakeTable, blob_array
-from robot_data_platform.testing.lake import LakeModel, release_lake
+from robot_data_platform.testing.lake import release_lake
+from robot_data_platform.testing.lake_model import LakeModel
 
 
 def frames_of(model: LakeModel) -> lance.LanceDataset:
@@ -94,6 +95,19 @@ def test_a_row_that_refers_past_the_end_of_its_gop_is_refused(own: LakeModel) ->
     assert caught.value.kind is ErrorKind.ROW_MISMATCH
 
 
+def test_pictures_of_another_size_than_episodes_says_are_refused(own: LakeModel) -> None:
+    table = Lake(own.root).open(own.dataset, "episodes")
+    rows = table.read().to_pylist()
+    for row in rows:
+        row["cameras"][0]["width_px"] += 2
+    batches = pa.Table.from_pylist(rows, table.schema).to_batches()
+    fragments = write_rows(table.uri, table.schema, batches)
+    commit_fragments(table.uri, fragments, properties={}, replace="true")
+    with pytest.raises(DataFaultError, match=r"48x64, expected height x width 48x66") as caught:
+        RobotLanceDataset(own.root, own.dataset)[0]
+    assert caught.value.kind is ErrorKind.ROW_MISMATCH
+
+
 def test_a_row_that_refers_to_another_episode_is_refused(own: LakeModel) -> None:
     reference = {"observation_images_env_ref_id": str(1 << 8)}
     frames_of(own).update(reference, where="episode_index = 0 AND frame_index = 3")
@@ -105,10 +119,10 @@ def test_a_row_that_refers_to_another_episode_is_refused(own: LakeModel) -> None
 def test_a_row_that_is_lost_or_doubled_is_found_when_the_dataset_is_opened(own: LakeModel) -> None:
     frames = frames_of(own)
     lance.write_dataset(frames.to_table(filter="frame_index = 7"), frames.uri, mode="append")
-    with pytest.raises(DataFaultError, match="got 21 rows.*expected 20") as doubled:
+    with pytest.raises(DataFaultError, match=r"got 21 rows.*expected 20") as doubled:
         RobotLanceDataset(own.root, own.dataset)
     frames_of(own).delete("frame_index = 7")
-    with pytest.raises(DataFaultError, match="got 19 rows.*expected 20") as lost:
+    with pytest.raises(DataFaultError, match=r"got 19 rows.*expected 20") as lost:
         RobotLanceDataset(own.root, own.dataset)
     assert doubled.value.kind is lost.value.kind is ErrorKind.ROW_MISMATCH
 

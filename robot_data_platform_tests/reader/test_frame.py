@@ -4,7 +4,7 @@ import pytest
 
 from robot_data_platform.errors import ErrorKind, InvalidInputError, NotFoundError
 from robot_data_platform.reader import read_frame
-from robot_data_platform.testing.lake import LakeModel
+from robot_data_platform.testing.lake_model import LakeModel
 from robot_data_platform.testing.pictures import read_number
 
 

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from robot_data_platform.reader import RobotLanceDataset
-from robot_data_platform.testing.lake import NO_PICTURE, EpisodeModel, LakeModel
+from robot_data_platform.testing.lake import build_lake
+from robot_data_platform.testing.lake_model import NO_PICTURE, EpisodeModel, LakeModel, LakeShape
 from robot_data_platform.testing.pictures import numbered_picture, read_number
+from robot_data_platform.video.settings import GopProfile
 
 
 def every_row(model: LakeModel) -> list[tuple[EpisodeModel, int]]:
@@ -179,3 +181,15 @@ def test_a_closed_dataset_opens_again_when_it_is_read(built: LakeModel) -> None:
     rows.close()
     assert rows[0]["index"] == 0
     assert rows.versions() == versions
+
+
+@pytest.mark.parametrize("profile", ["anchored", "chain"])
+def test_frames_of_every_profile_are_found_in_any_order(
+    profile: GopProfile, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    shape = LakeShape(cameras=("env",), rows_per_picture=1, gop_size=16, profile=profile)
+    model = build_lake(tmp_path_factory.mktemp("lake"), num_episodes=1, shape=shape)
+    rows = RobotLanceDataset(model.root, model.dataset, columns=[])
+    order = np.random.default_rng(0).permutation(len(rows)).tolist()
+    shown = [read_number(item["observation.images.env"]) for item in rows.__getitems__(order)]
+    assert shown == model.episodes[0].picture_number["env"][order].tolist()

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from robot_data_platform.reader import RobotLanceDataset
-from robot_data_platform.testing.lake import LakeModel, LakeShape, build_lake
+from robot_data_platform.testing.lake import build_lake
+from robot_data_platform.testing.lake_model import LakeModel, LakeShape
 from robot_data_platform.testing.pictures import read_number
 from robot_data_platform_tests.counting_proxy import CountingProxy
 from robot_data_platform_tests.reader.test_processes import in_fork
@@ -54,7 +55,6 @@ def test_a_picture_costs_one_range_read_of_one_object(
 
 
 @pytest.mark.usefixtures("s3_environment")
-def test_a_fork_with_an_open_s3_lake_is_refused(remote: LakeModel, repository: Path) -> None:
+def test_a_read_of_s3_in_a_fork_is_refused(remote: LakeModel, repository: Path) -> None:
     done = in_fork(remote.root, remote.dataset, repository)
-    assert done.stdout.startswith("fork-unsafe: Dataset 'robot' was opened on S3"), done.stderr
-    assert "'spawn' or 'forkserver'" in done.stdout
+    assert done.stdout.startswith("fork-unsafe: "), done.stderr

@@ -9,7 +9,8 @@ import pytest
 
 from robot_data_platform.reader import RobotLanceDataset
 from robot_data_platform.reader.items import Item
-from robot_data_platform.testing.lake import LakeModel, LakeShape, add_upload, release_lake
+from robot_data_platform.testing.lake import add_upload, release_lake
+from robot_data_platform.testing.lake_model import LakeModel, LakeShape
 
 TABLES = ("gops", "frames", "episodes")
 

@@ -12,7 +12,8 @@ from robot_data_platform.errors import (
 from robot_data_platform.reader import RobotLanceDataset
 from robot_data_platform.storage.commit import append_rows
 from robot_data_platform.storage.lake import Lake
-from robot_data_platform.testing.lake import LakeModel, LakeShape, add_upload, build_lake
+from robot_data_platform.testing.lake import add_upload, build_lake
+from robot_data_platform.testing.lake_model import LakeModel, LakeShape
 
 
 def ids(model: LakeModel, *numbers: int) -> list[str]:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from robot_data_platform.errors import ErrorKind, InvalidInputError
 from robot_data_platform.reader import RobotLanceDataset
-from robot_data_platform.testing.lake import LakeModel
-
-if TYPE_CHECKING:
-    import torch
+from robot_data_platform.testing.lake_model import LakeModel
 
 
 def test_without_torch_its_output_is_refused(
@@ -57,7 +53,7 @@ def test_tensors_hold_what_the_arrays_hold(built: LakeModel) -> None:
     tensors = RobotLanceDataset(built.root, built.dataset, output="torch")[10]
     np.testing.assert_array_equal(tensors["action"].numpy(), arrays["action"])
     pixels = torch.from_numpy(arrays["observation.images.env"]).permute(2, 0, 1)
-    expected: torch.Tensor = pixels.to(torch.float32) / 255
+    expected = pixels.to(torch.float32) / 255
     assert torch.equal(tensors["observation.images.env"], expected)
     assert tensors["observation.images.env"].is_contiguous()
 

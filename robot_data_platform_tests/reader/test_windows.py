@@ -7,14 +7,8 @@ from hypothesis import strategies as st
 
 from robot_data_platform.errors import ErrorKind, InvalidInputError
 from robot_data_platform.reader import RobotLanceDataset
-from robot_data_platform.testing.lake import (
-    NO_PICTURE,
-    EpisodeModel,
-    LakeModel,
-    LakeShape,
-    add_upload,
-    build_lake,
-)
+from robot_data_platform.testing.lake import add_upload, build_lake
+from robot_data_platform.testing.lake_model import NO_PICTURE, EpisodeModel, LakeModel, LakeShape
 from robot_data_platform.testing.pictures import read_number
 
 STEPS = st.lists(st.integers(-50, 50), min_size=1, max_size=6)
@@ -142,6 +136,6 @@ def test_a_wider_tolerance_takes_the_nearest_row(built: LakeModel) -> None:
 
 
 def test_text_has_no_window(built: LakeModel) -> None:
-    with pytest.raises(InvalidInputError, match="'task'.*is text") as caught:
+    with pytest.raises(InvalidInputError, match=r"'task'.*is text") as caught:
         RobotLanceDataset(built.root, built.dataset, delta_timestamps={"task": [0.0]})
     assert caught.value.kind is ErrorKind.INVALID_ARGUMENT

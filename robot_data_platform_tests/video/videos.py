@@ -49,7 +49,7 @@ def write_video(
     color_space: int = 2,
     picture: Callable[[int], Picture] | None = None,
 ) -> Path:
-    """Write pictures 0, 1, ... as a video; tags are written as given and samples agree with them."""
+    """Write pictures 0, 1, ... as a video, with tags as given and samples that agree with them."""
     height, width = size
     draw = picture or (lambda number: numbered_picture(number, height, width))
     container_options = {"movflags": "faststart"} if is_faststart else {}
@@ -116,7 +116,12 @@ def packet_bytes(path: Path) -> list[bytes]:
 def decoded_rgb(path: Path) -> list[Picture]:
     """Return all pictures of a video as PyAV gives them."""
     with av.open(str(path)) as container:
-        return [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
+        return [rgb_of(frame) for frame in container.decode(video=0)]
+
+
+def rgb_of(frame: av.VideoFrame) -> Picture:
+    """Return a frame as PyAV converts it."""
+    return np.asarray(frame.to_ndarray(format="rgb24"), np.uint8)
 
 
 def segment_stream(path: Path | str, first_frame: int, num_frames: int) -> CameraStream:
@@ -125,7 +130,9 @@ def segment_stream(path: Path | str, first_frame: int, num_frames: int) -> Camer
     return CameraStream(name="top", timestamp_ns=_times(num_frames), pictures=segment)
 
 
-def picture_stream(pictures: Iterable[Picture] | int, size: tuple[int, int] = (HEIGHT, WIDTH)) -> CameraStream:
+def picture_stream(
+    pictures: Iterable[Picture] | int, size: tuple[int, int] = (HEIGHT, WIDTH)
+) -> CameraStream:
     """Return a camera stream of pictures, or of so many numbered ones."""
     if isinstance(pictures, int):
         pictures = [numbered_picture(number, *size) for number in range(pictures)]

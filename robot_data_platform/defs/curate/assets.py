@@ -78,13 +78,11 @@ def curated_splits(
 def dataset_release(
     context: dg.AssetExecutionContext, config: ReleaseConfig, platform: Platform
 ) -> dg.MaterializeResult[None]:
-    """One immutable release: a name for the version of every table; its digest is its data version."""
+    """One immutable release: a name for a version of every table; its data version, the digest."""
     started, run, dataset = time.perf_counter(), run_info(context), context.partition_key
     lake = platform.workplace.lake
     with failures():
-        result = create_release(
-            lake, dataset, config.parsed(), run, name=config.name or None
-        )
+        result = create_release(lake, dataset, config.parsed(), run, name=config.name or None)
         version = lake.ensure_catalog("releases").version
         if result.is_new:
             record_edges(lake, dataset, ("releases", version), list(result.tables.items()), run)

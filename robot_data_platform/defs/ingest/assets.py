@@ -17,6 +17,7 @@ from robot_data_platform.defs.partitions import UPLOADS
 from robot_data_platform.defs.progress import progress_of
 from robot_data_platform.defs.resources import Platform, run_info
 from robot_data_platform.lineage.edges import record_edges
+from robot_data_platform.storage.uri import join
 
 CODE_VERSION = "1"
 RETRY = dg.RetryPolicy(
@@ -35,7 +36,7 @@ RETRY = dg.RetryPolicy(
 def raw_episodes(
     context: dg.AssetExecutionContext, platform: Platform
 ) -> dg.MaterializeResult[None]:
-    """One registered upload: files verified against the manifest, format found, indices reserved."""
+    """One registered upload: files verified, format found, episode indices reserved."""
     started, run, place = time.perf_counter(), run_info(context), platform.workplace
     with failures():
         planned = register_upload(place, context.partition_key, platform.settings, run)
@@ -43,7 +44,9 @@ def raw_episodes(
     return dg.MaterializeResult(
         data_version=dg.DataVersion(planned.ingestion.ingestion_id),
         metadata={
-            "dagster/uri": f"{place.landing_root}/{planned.ingestion.dataset}/{context.partition_key}",
+            "dagster/uri": join(
+                place.landing_root, planned.ingestion.dataset, context.partition_key
+            ),
             "dataset": planned.ingestion.dataset,
             "format": planned.ingestion.format,
             "lance/version": planned.catalog_version,
@@ -76,9 +79,7 @@ def gop_video(context: dg.AssetExecutionContext, platform: Platform) -> dg.Mater
         lake, dataset = ingestion.workplace.lake, ingestion.dataset
         uploads = lake.ensure_catalog("uploads").version
         if result.is_new:
-            record_edges(
-                lake, dataset, ("gops", result.gops_version), [("uploads", uploads)], run
-            )
+            record_edges(lake, dataset, ("gops", result.gops_version), [("uploads", uploads)], run)
     metadata: Metadata = {
         **table_metadata(lake, dataset, "gops", result.gops_version, {"uploads": uploads}),
         "dataset": dataset,
@@ -87,6 +88,7 @@ def gop_video(context: dg.AssetExecutionContext, platform: Platform) -> dg.Mater
         "bytes_written": result.num_bytes,
         "num_quarantined": result.num_quarantined,
         "streams_by_profile": dg.MetadataValue.json(result.num_streams_by_profile),
+        "streams_by_reencode_reason": dg.MetadataValue.json(result.num_streams_by_reencode_reason),
         "is_new": result.is_new,
         "wall_s": time.perf_counter() - started,
         **{f"camera/{name}": picture(sheet, name) for name, sheet in sheets.items()},
@@ -116,9 +118,7 @@ def frames(context: dg.AssetExecutionContext, platform: Platform) -> dg.Material
         reads = {"gops": result.gops_version}
         lake, dataset = ingestion.workplace.lake, ingestion.dataset
         if result.is_new:
-            record_edges(
-                lake, dataset, ("frames", result.frames_version), list(reads.items()), run
-            )
+            record_edges(lake, dataset, ("frames", result.frames_version), list(reads.items()), run)
     return dg.MaterializeResult(
         data_version=data_version(dataset, "frames", result.frames_version),
         metadata={
@@ -151,7 +151,11 @@ def episodes(context: dg.AssetExecutionContext, platform: Platform) -> dg.Materi
         lake, dataset = ingestion.workplace.lake, ingestion.dataset
         if result.is_new:
             record_edges(
-                lake, dataset, ("episodes", result.episodes_version), list(result.reads.items()), run
+                lake,
+                dataset,
+                ("episodes", result.episodes_version),
+                list(result.reads.items()),
+                run,
             )
     return dg.MaterializeResult(
         data_version=data_version(dataset, "episodes", result.episodes_version),

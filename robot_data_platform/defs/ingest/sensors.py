@@ -69,7 +69,7 @@ def _manifests(
         try:
             yield landing.manifest(upload)
         except DataFaultError as err:
-            context.log.error("Upload %s is passed over: %s", upload, err)
+            context.log.warning("Upload %s is passed over: %s", upload, err)
 
 
 def run_key(manifest: Manifest) -> str:
@@ -85,9 +85,7 @@ def _is_known(context: dg.SensorEvaluationContext, manifest: Manifest) -> bool:
 def run_request(manifest: Manifest) -> dg.RunRequest:
     """Return the request that ingests one upload."""
     tags = {"rdp/upload": manifest.upload, "rdp/dataset": manifest.dataset}
-    return dg.RunRequest(
-        partition_key=manifest.upload, run_key=run_key(manifest), tags=tags
-    )
+    return dg.RunRequest(partition_key=manifest.upload, run_key=run_key(manifest), tags=tags)
 
 
 def partition_requests(

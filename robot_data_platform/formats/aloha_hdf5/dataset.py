@@ -14,8 +14,13 @@ from robot_data_platform.core.source import Source
 from robot_data_platform.core.time_base import frame_index_to_ns
 from robot_data_platform.errors import DataFaultError, ErrorKind, InvalidInputError
 from robot_data_platform.formats.aloha_hdf5.cameras import read_cameras
-from robot_data_platform.formats.aloha_hdf5.hdf5_files import SUFFIXES, open_hdf5
-from robot_data_platform.formats.aloha_hdf5.signals import QPOS, read_signal, vector_datasets
+from robot_data_platform.formats.aloha_hdf5.hdf5_files import SUFFIXES, group_at, open_hdf5
+from robot_data_platform.formats.aloha_hdf5.signals import (
+    OBSERVATIONS,
+    QPOS,
+    read_signal,
+    vector_datasets,
+)
 from robot_data_platform.formats.data_files import unreadable
 from robot_data_platform.formats.natural_order import last_number, natural_key
 from robot_data_platform.formats.profile import Profile
@@ -76,7 +81,8 @@ def _hdf5_files(source: Source) -> list[str]:
 def _has_layout(source: Source, relative: str) -> bool:
     try:
         with open_hdf5(source, relative) as file:
-            return QPOS in file and ACTION in file
+            observed = group_at(file, OBSERVATIONS)
+            return observed is not None and "qpos" in observed and ACTION in file
     except DataFaultError:
         return False  # reading the episode says what is wrong with it
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from robot_data_platform.core.source import Source
-from robot_data_platform.errors import DataFaultError, ErrorKind
+from robot_data_platform.errors import DataFaultError, ErrorKind, RobotDataError
 from robot_data_platform.formats.data_files import data_path, unreadable
 
 if TYPE_CHECKING:
@@ -35,7 +35,9 @@ def open_hdf5(source: Source, relative: str) -> Iterator[h5py.File]:
     try:
         with h5py.File(path, "r", rdcc_nbytes=CHUNK_CACHE_BYTES, locking=False) as file:
             yield file
-    except (OSError, RuntimeError) as err:
+    except RobotDataError:
+        raise
+    except (OSError, RuntimeError, ValueError, TypeError, KeyError) as err:
         raise unreadable(source, relative, f"got {err}, expected a whole HDF5 file") from err
 
 

@@ -73,7 +73,7 @@ def _deviation(
     if np.ptp(off_s) <= CONSTANT_SPREAD * period_s:
         offset_ms = float(np.median(off_s)) * 1e3
         what = f"lie {offset_ms:.3f} ms from frame_index / fps throughout"
-        return _finding("time_offset_constant", Severity.WARN, subject, what, offset_ms, 0.0, "ms")
+        return _finding("time_offset_constant", Severity.INFO, subject, what, offset_ms, 0.0, "ms")
     rate_hz = (len(seconds) - 1) / float(seconds[-1] - seconds[0])
     if abs(rate_hz * period_s - 1) > RATE_TOLERANCE:
         what = f"come at {rate_hz:.3f} Hz, not at the declared {float(fps):g} Hz"

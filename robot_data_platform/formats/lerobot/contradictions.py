@@ -66,7 +66,7 @@ def wrong_totals(info: Info, num_declared: int, num_rows: int | None) -> Iterato
     for key, (claimed, got, unit) in counted.items():
         if None not in (claimed, got) and claimed != got:
             yield Finding(
-                rule="declared_counts_match",
+                rule=f"{key}_as_declared",
                 severity=Severity.WARN,
                 message=f"{INFO_FILE!r} says {key} {claimed}: got {got} in the episodes' metadata.",
                 where=f"{INFO_FILE} {key}",

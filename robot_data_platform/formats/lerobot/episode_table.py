@@ -15,7 +15,7 @@ from robot_data_platform.core.recording import Int64Array
 from robot_data_platform.core.source import Source
 from robot_data_platform.errors import DataFaultError, ErrorKind
 from robot_data_platform.formats.data_files import unreadable
-from robot_data_platform.formats.parquet_files import open_parquet
+from robot_data_platform.formats.parquet_files import checked, open_parquet
 from robot_data_platform.formats.vectors import to_int64
 
 _LEROBOT_PREFIXES = ("data", "videos", "meta/", "stats/")
@@ -39,6 +39,8 @@ class EpisodeTable:
     """(E,) position in ``files`` of each row's file."""
     episode_index: Int64Array
     """(E,) the episodes' own numbers; in any order, maybe with gaps."""
+    order: npt.NDArray[np.intp]
+    """(E,) rows in the order of ``episode_index``."""
     num_rows: Int64Array
     """(E,) claimed rows."""
 
@@ -50,15 +52,18 @@ class EpisodeTable:
         DataFaultError
             ``metadata-contradiction``: it has no row, or several.
         """
-        rows = np.flatnonzero(self.episode_index == episode_index)
-        if len(rows) != 1:
+        first, stop = (
+            int(np.searchsorted(self.episode_index, episode_index, side, sorter=self.order))
+            for side in ("left", "right")
+        )
+        if stop - first != 1:
             raise DataFaultError(
-                f"Episode {episode_index} of {label!r} is not declared once: got {len(rows)} rows "
-                f"in {list(self.files)}, expected 1. Correct the episodes' metadata.",
+                f"Episode {episode_index} of {label!r} is not declared once: got {stop - first} "
+                f"rows in {list(self.files)}, expected 1. Correct the episodes' metadata.",
                 kind=ErrorKind.METADATA_CONTRADICTION,
                 episode_index=episode_index,
             )
-        return int(rows[0])
+        return int(self.order[first])
 
     def integers(self, *names: str) -> Int64Array:
         """Return the first of some columns that is there as int64; ``ABSENT`` for null or none."""
@@ -109,12 +114,14 @@ def read_episode_table(
             faults[relative] = fault
     empty = pa.table({name: pa.array([], pa.int64()) for name in sorted(REQUIRED_COLUMNS)})
     table = pa.concat_tables([*tables.values()] or [empty], promote_options="permissive")
+    numbers = to_int64(table["episode_index"], "meta/episodes column 'episode_index'")
     return (
         EpisodeTable(
             table=table,
             files=tuple(tables),
             file_number=np.repeat(np.arange(len(tables)), [t.num_rows for t in tables.values()]),
-            episode_index=to_int64(table["episode_index"], "meta/episodes column 'episode_index'"),
+            episode_index=numbers,
+            order=np.argsort(numbers, kind="stable"),
             num_rows=to_int64(
                 pc.fill_null(table["length"], ABSENT), "meta/episodes column 'length'"
             ),
@@ -129,4 +136,5 @@ def _read(source: Source, relative: str) -> pa.Table:
         if not set(names) >= REQUIRED_COLUMNS:
             got = f"got columns {names}, expected {sorted(REQUIRED_COLUMNS)} among them"
             raise unreadable(source, relative, got)
-        return file.read(columns=[name for name in names if not name.startswith("stats/")])
+        wanted = [name for name in names if not name.startswith("stats/")]
+        return checked(file.read(columns=wanted))

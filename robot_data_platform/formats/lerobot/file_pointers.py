@@ -11,63 +11,49 @@ from robot_data_platform.core.recording import Int64Array
 from robot_data_platform.formats.lerobot.episode_table import ABSENT, EpisodeTable
 from robot_data_platform.formats.lerobot.path_template import PathTemplate
 
-_FILE_BITS = 32
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FilePointers:
-    """``chunk_index`` and ``file_index`` of every episode for one kind of file."""
+    """Which file each row of the episodes' metadata points to."""
 
-    template: PathTemplate
-    video_key: str
-    """Camera, or an empty string where the files hold rows."""
-    chunk_index: Int64Array
-    """(E,) ``ABSENT`` where the episode points to nothing."""
-    file_index: Int64Array
-    """(E,) the same."""
+    files: tuple[str | None, ...]
+    """(F,) each file once; None stands for pointing to nothing."""
+    file_number: Int64Array
+    """(E,) position in ``files``."""
 
     def path(self, row: int) -> str | None:
         """Return the relative path that a metadata row points to, or None."""
-        chunk, file = int(self.chunk_index[row]), int(self.file_index[row])
-        if ABSENT in (chunk, file):
-            return None
-        return self._fill(chunk, file)
+        return self.files[int(self.file_number[row])]
 
     def paths(self) -> frozenset[str]:
         """Return every path that is pointed to."""
-        pairs = np.unique(np.stack([self.chunk_index, self.file_index], axis=1), axis=0)
-        return frozenset(self._fill(c, f) for c, f in pairs.tolist() if ABSENT not in (c, f))
+        return frozenset(path for path in self.files if path is not None)
 
-    def sharing(self, row: int) -> npt.NDArray[np.intp]:
-        """Return the metadata rows that point to the same file."""
-        same_chunk = self.chunk_index == self.chunk_index[row]
-        return np.flatnonzero(same_chunk & (self.file_index == self.file_index[row]))
-
-    def groups(self) -> Int64Array:
-        """Return (E,) one number per file; equal numbers share a file."""
-        return (self.chunk_index << _FILE_BITS) + self.file_index
-
-    def _fill(self, chunk: int, file: int) -> str:
-        key = {"video_key": self.video_key}
-        return self.template.fill(chunk_index=chunk, file_index=file, **key)
+    def rows_of_file(self, number: int) -> npt.NDArray[np.intp]:
+        """Return the metadata rows that point to a file."""
+        return np.flatnonzero(self.file_number == number)
 
 
 def data_pointers(table: EpisodeTable, template: PathTemplate) -> FilePointers:
     """Return where the metadata says that each episode's rows lie."""
-    return FilePointers(
-        template,
-        "",
-        table.integers("data/chunk_index", "data_chunk_index"),
-        table.integers("data/file_index", "data_file_index"),
-    )
+    chunk = table.integers("data/chunk_index", "data_chunk_index")
+    file = table.integers("data/file_index", "data_file_index")
+    return _pointers(chunk, file, template, "")
 
 
 def video_pointers(table: EpisodeTable, template: PathTemplate, key: str) -> FilePointers:
     """Return where the metadata says that each episode's frames of a camera lie."""
-    prefix = f"videos/{key}"
-    return FilePointers(
-        template,
-        key,
-        table.integers(f"{prefix}/chunk_index"),
-        table.integers(f"{prefix}/file_index"),
-    )
+    chunk = table.integers(f"videos/{key}/chunk_index")
+    file = table.integers(f"videos/{key}/file_index")
+    return _pointers(chunk, file, template, key)
+
+
+def _pointers(
+    chunk: Int64Array, file: Int64Array, template: PathTemplate, key: str
+) -> FilePointers:
+    pairs, numbers = np.unique(np.stack([chunk, file], axis=1), axis=0, return_inverse=True)
+    files = [
+        None if ABSENT in (c, f) else template.fill(chunk_index=c, file_index=f, video_key=key)
+        for c, f in pairs.tolist()
+    ]
+    return FilePointers(files=tuple(files), file_number=numbers.reshape(-1).astype(np.int64))

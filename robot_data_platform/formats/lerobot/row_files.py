@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from robot_data_platform.core.recording import Int64Array
 from robot_data_platform.core.source import Source
 from robot_data_platform.formats.data_files import unreadable
 from robot_data_platform.formats.file_memo import FileMemo
-from robot_data_platform.formats.parquet_files import open_parquet
+from robot_data_platform.formats.parquet_files import checked, open_parquet
 from robot_data_platform.formats.vectors import to_int64
 
 EPISODE = "episode_index"
@@ -22,7 +22,67 @@ MAX_SHARED_BYTES = 128 << 20
 BATCH_ROWS = 4096
 """Rows decoded at a time from a larger row group."""
 
-_shared_row_groups: FileMemo[pa.Table] = FileMemo(max_entries=2)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowGroup:
+    """What the footer says of a row group."""
+
+    num_rows: int
+    num_bytes: int
+    """Bytes once decompressed."""
+    first: float | None
+    """Smallest ``episode_index``; None = the footer doesn't say."""
+    last: float | None
+    """Largest ``episode_index``."""
+
+    def may_hold(self, episode_index: int) -> bool:
+        """Return whether rows of an episode may be in it."""
+        if self.first is None or self.last is None:
+            return True
+        return self.first <= episode_index <= self.last
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataFile:
+    """A data file's footer."""
+
+    schema: pa.Schema
+    row_groups: tuple[RowGroup, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Decoded rows, cut where the episode changes."""
+
+    table: pa.Table
+    episodes: Int64Array
+    """(R,) episode of each run."""
+    bounds: Int64Array
+    """(R + 1,) first row of each run, and the number of rows."""
+
+    def rows_of(self, episode_index: int) -> pa.Table:
+        """Return an episode's rows, in file order."""
+        own = np.flatnonzero(self.episodes == episode_index)
+        pieces = [
+            self.table.slice(start, stop - start)
+            for start, stop in zip(self.bounds[own], self.bounds[own + 1], strict=True)
+        ]
+        return pa.concat_tables(pieces) if pieces else self.table.slice(0, 0)
+
+
+_data_files: FileMemo[DataFile] = FileMemo(max_entries=8)
+_shared_row_groups: FileMemo[Runs] = FileMemo(max_entries=2)
+
+
+def data_file(source: Source, relative: str) -> DataFile:
+    """Return a data file's footer.
+
+    Raises
+    ------
+    DataFaultError
+        ``missing-file``; ``unreadable-file``: damaged, or without a column ``episode_index``.
+    """
+    return _data_files.get(source, (relative,), lambda: _read_footer(source, relative))
 
 
 def rows_by_episode(source: Source, relative: str) -> dict[int, int]:
@@ -33,14 +93,19 @@ def rows_by_episode(source: Source, relative: str) -> dict[int, int]:
     Raises
     ------
     DataFaultError
-        ``unreadable-file``: damaged, or without a column ``episode_index``.
+        As ``data_file``; ``shape-mismatch``: an ``episode_index`` is no whole number.
     """
     rows: dict[int, int] = {}
-    with open_parquet(source, relative) as file:
-        column = _episode_column(file, source, relative)
-        for group in range(file.metadata.num_row_groups):
-            for episode, count in _group_counts(file, group, column, relative):
-                rows[episode] = rows.get(episode, 0) + count
+    for number, group in enumerate(data_file(source, relative).row_groups):
+        if group.first is not None and group.first == group.last:
+            counts = {int(group.first): group.num_rows}
+        else:
+            runs = _decode(source, relative, number, [EPISODE])
+            counts = {}
+            for episode, size in zip(runs.episodes.tolist(), np.diff(runs.bounds), strict=True):
+                counts[episode] = counts.get(episode, 0) + int(size)
+        for episode, count in counts.items():
+            rows[episode] = rows.get(episode, 0) + count
     return rows
 
 
@@ -52,66 +117,69 @@ def read_rows(
     Raises
     ------
     DataFaultError
-        ``unreadable-file``: damaged, or without a column ``episode_index``.
+        As ``rows_by_episode``.
     """
+    file = data_file(source, relative)
+    wanted = [name for name in file.schema.names if name in {*columns, EPISODE}]
+    for number, group in enumerate(file.row_groups):
+        if not group.may_hold(episode_index):
+            continue
+        if group.num_bytes <= MAX_SHARED_BYTES:
+            yield _shared(source, relative, number, wanted).rows_of(episode_index)
+        else:
+            for runs in _batches(source, relative, number, wanted):
+                yield runs.rows_of(episode_index)
+
+
+def _read_footer(source: Source, relative: str) -> DataFile:
     with open_parquet(source, relative) as file:
-        column = _episode_column(file, source, relative)
-        wanted = [name for name in file.schema_arrow.names if name in {*columns, EPISODE}]
-        for group in range(file.metadata.num_row_groups):
-            span = _span(file, group, column)
-            if span is None or span[0] <= episode_index <= span[1]:
-                for piece in _pieces(source, relative, file, group, wanted):
-                    yield piece.filter(pc.equal(piece[EPISODE], episode_index))
-
-
-def file_schema(source: Source, relative: str) -> pa.Schema:
-    """Return the Arrow schema of a data file."""
-    with open_parquet(source, relative) as file:
-        return file.schema_arrow
-
-
-def _episode_column(file: pq.ParquetFile, source: Source, relative: str) -> int:
-    names = file.schema_arrow.names
-    if EPISODE not in names:
-        raise unreadable(source, relative, f"got columns {names}, expected {EPISODE} among them")
-    paths = [file.schema.column(i).path for i in range(len(file.schema))]
-    return paths.index(EPISODE)
-
-
-def _span(file: pq.ParquetFile, group: int, column: int) -> tuple[float, float] | None:
-    facts = file.metadata.row_group(group).column(column).statistics
-    if facts is None or not facts.has_min_max:
-        return None
-    return facts.min, facts.max
-
-
-def _group_counts(
-    file: pq.ParquetFile, group: int, column: int, relative: str
-) -> Iterator[tuple[int, int]]:
-    span = _span(file, group, column)
-    num_rows = file.metadata.row_group(group).num_rows
-    if span is not None and span[0] == span[1]:
-        yield int(span[0]), num_rows
-        return
-    values = file.read_row_group(group, columns=[EPISODE])[EPISODE]
-    episodes, counts = np.unique(_episodes(values, relative), return_counts=True)
-    yield from zip(episodes.tolist(), counts.tolist(), strict=True)
-
-
-def _episodes(column: pa.ChunkedArray, relative: str) -> npt.NDArray[np.int64]:
-    return to_int64(column, f"{relative!r} column {EPISODE}")
-
-
-def _pieces(
-    source: Source, relative: str, file: pq.ParquetFile, group: int, columns: list[str]
-) -> Iterator[pa.Table]:
-    if file.metadata.row_group(group).total_byte_size <= MAX_SHARED_BYTES:
-        yield _shared_row_groups.get(
-            source,
-            (relative,),
-            lambda: file.read_row_group(group, columns=columns),
-            detail=(group, *columns),
+        names = file.schema_arrow.names
+        if EPISODE not in names:
+            raise unreadable(
+                source, relative, f"got columns {names}, expected {EPISODE} among them"
+            )
+        leaves = [file.schema.column(i).path for i in range(len(file.schema))]
+        groups = range(file.metadata.num_row_groups)
+        return DataFile(
+            schema=file.schema_arrow,
+            row_groups=tuple(_row_group(file, g, leaves.index(EPISODE)) for g in groups),
         )
-        return
-    for batch in file.iter_batches(BATCH_ROWS, row_groups=[group], columns=columns):
-        yield pa.Table.from_batches([batch])
+
+
+def _row_group(file: pq.ParquetFile, number: int, column: int) -> RowGroup:
+    facts = file.metadata.row_group(number)
+    statistics = facts.column(column).statistics
+    is_known = statistics is not None and statistics.has_min_max
+    return RowGroup(
+        num_rows=facts.num_rows,
+        num_bytes=facts.total_byte_size,
+        first=statistics.min if is_known else None,
+        last=statistics.max if is_known else None,
+    )
+
+
+def _shared(source: Source, relative: str, number: int, columns: Sequence[str]) -> Runs:
+    return _shared_row_groups.get(
+        source,
+        (relative,),
+        lambda: _decode(source, relative, number, columns),
+        detail=(number, *columns),
+    )
+
+
+def _decode(source: Source, relative: str, number: int, columns: Sequence[str]) -> Runs:
+    with open_parquet(source, relative) as file:
+        return _cut(file.read_row_group(number, columns=list(columns)), relative)
+
+
+def _batches(source: Source, relative: str, number: int, columns: Sequence[str]) -> Iterator[Runs]:
+    with open_parquet(source, relative) as file:
+        for batch in file.iter_batches(BATCH_ROWS, row_groups=[number], columns=list(columns)):
+            yield _cut(pa.Table.from_batches([batch]), relative)
+
+
+def _cut(table: pa.Table, relative: str) -> Runs:
+    episodes = to_int64(checked(table)[EPISODE], f"{relative!r} column {EPISODE!r}")
+    changes = np.flatnonzero(np.diff(episodes)) + 1
+    starts = np.concatenate([[0], changes])[: len(episodes)].astype(np.int64)
+    return Runs(table, episodes[starts], np.append(starts, len(episodes)))

@@ -14,7 +14,7 @@ from robot_data_platform.core.recording import Int64Array
 from robot_data_platform.core.source import Source
 from robot_data_platform.errors import DataFaultError, ErrorKind
 from robot_data_platform.formats.lerobot.place import EpisodePlace
-from robot_data_platform.formats.lerobot.row_files import file_schema, read_rows
+from robot_data_platform.formats.lerobot.row_files import data_file, read_rows
 from robot_data_platform.formats.timing import check_rows
 from robot_data_platform.formats.vectors import to_int64, to_matrix
 
@@ -75,7 +75,7 @@ def read_episode_rows(
         ``row-mismatch``: a ``frame_index`` is doubled, or missing while there are pictures;
         ``unreadable-file``.
     """
-    schemas = {relative: file_schema(source, relative) for relative in files}
+    schemas = {relative: data_file(source, relative).schema for relative in files}
     pieces = [
         piece
         for relative, schema in schemas.items()

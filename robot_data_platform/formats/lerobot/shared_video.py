@@ -28,11 +28,10 @@ class SharedVideo:
     first_by_absolute_time: Int64Array
     """(E,) the same with each ``from_timestamp`` rounded on its own: shows drift."""
 
-    @property
-    def first_by_count(self) -> Int64Array:
-        """(E,) first frame where the episodes lie end to end without anything between them."""
-        first: Int64Array = self.first_by_time[0] + np.cumsum(self.num_rows) - self.num_rows
-        return first
+    first_by_count: Int64Array
+    """(E,) first frame where the episodes lie end to end with nothing between them."""
+    is_consistent: bool
+    """Whether times and counts agree everywhere in the file."""
 
 
 def share_video(
@@ -71,12 +70,16 @@ def share_video(
     start_s = from_timestamp_s[order]
     steps = np.rint(np.diff(start_s) * float(fps)).astype(np.int64)
     absolute = np.rint(start_s * float(fps)).astype(np.int64)
+    by_time = absolute[0] + np.concatenate([[0], np.cumsum(steps)]).astype(np.int64)
+    by_count = absolute[0] + np.cumsum(num_rows[order]) - num_rows[order]
     return SharedVideo(
         path=path,
         episode_index=episode_index[order],
         num_rows=num_rows[order],
-        first_by_time=absolute[0] + np.concatenate([[0], np.cumsum(steps)]).astype(np.int64),
+        first_by_time=by_time,
         first_by_absolute_time=absolute,
+        first_by_count=by_count,
+        is_consistent=np.array_equal(by_time, by_count),
     )
 
 
@@ -111,7 +114,7 @@ def first_frame(
         don't fill the file either.
     """
     k = int(np.flatnonzero(video.episode_index == episode_index)[0])
-    if np.array_equal(video.first_by_time, video.first_by_count):
+    if video.is_consistent:
         return int(video.first_by_time[k]), _drift(video, k, int(video.first_by_time[k]))
     num_frames = count_frames()
     if video.first_by_time[0] == 0 and num_frames == video.num_rows.sum():

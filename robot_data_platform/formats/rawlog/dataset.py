@@ -71,8 +71,10 @@ def _ref(source: Source, folder: EpisodeFolder) -> EpisodeRef:
 
 
 def _index(source: Source, folder: EpisodeFolder) -> int | None:
+    if folder.episode is None:
+        return None
     try:
-        index = read_json(source, folder.episode or "").get("episode_index")
+        index = read_json(source, folder.episode).get("episode_index")
     except DataFaultError:
         return None  # reading the episode says what is wrong with it
     return index if type(index) is int else None
@@ -105,8 +107,8 @@ def _read(source: Source, ref: EpisodeRef, folder: EpisodeFolder, subject: str) 
         ref=ref,
         signals=signals,
         cameras=tuple(camera.stream for camera in cameras),
-        task=_text(facts, "task", source, folder),
-        robot=_text(facts, "robot", source, folder),
+        task=_text(facts, "task", source, folder.episode),
+        robot=_text(facts, "robot", source, folder.episode),
         instructions=events.instructions,
         sources=events.sources,
         findings=(*single, *_mixed_clocks(clocks, subject), *_empty_cameras(timed, subject)),
@@ -141,11 +143,11 @@ def _cameras(source: Source, folder: EpisodeFolder, subject: str) -> tuple[Timed
     )
 
 
-def _text(facts: JsonObject, key: str, source: Source, folder: EpisodeFolder) -> str | None:
+def _text(facts: JsonObject, key: str, source: Source, relative: str) -> str | None:
     value = facts.get(key)
     if value is not None and not isinstance(value, str):
         got = f"got {key} {value!r:.80}, expected a text or null"
-        raise unreadable(source, folder.episode or "", got)
+        raise unreadable(source, relative, got)
     return value
 
 

@@ -54,7 +54,9 @@ def picture_changes_while_moving(
     Two codings of one picture differ, by several levels at the border of two GOPs, and little of
     a camera's noise survives coding: one pair of frames says nothing. Over half a second an arm
     that moves changes its picture by far more than a coder does, so a window is still where
-    neither any of its steps nor the whole of it shows more change than coding makes.
+    neither any of its steps nor the whole of it shows more change than coding makes. Then the
+    camera has frozen, or looks past what moves: the first picture after the run tells which, or
+    else what the same joints do to the picture at other times.
     """
     level = _still_level(pictures, moved, limits)
     is_still = _still_windows(pictures, level, limits)
@@ -69,7 +71,10 @@ def picture_changes_while_moving(
         )
         for start, stop in runs_of(is_still).tolist()
         if _moves_through(moved[start:stop], pictures.window_frames, limits)
-        and _is_seen(slice(start, stop), pictures, moved, level, limits)
+        and (
+            _catches_up(stop + pictures.window_frames, pictures, level, limits)
+            or _is_seen(slice(start, stop), pictures, moved, level, limits)
+        )
     ]
 
 
@@ -98,6 +103,21 @@ def _moves_through(moved: Bools, window: int, limits: Thresholds) -> bool:
     """Return whether the state moves during a still run, not only at an end of it."""
     share = limits.frozen_moving_share.value
     return int(np.any(moved, axis=1).sum()) >= share * min(len(moved), window)
+
+
+def _catches_up(frame: int, pictures: StreamPictures, level: float, limits: Thresholds) -> bool:
+    """Return whether the frame after a still run makes up for it at once.
+
+    An arm that comes into view, or starts, changes its first pictures less than others.
+    """
+    if frame >= len(pictures.change):
+        return False
+    known = pictures.change[np.isfinite(pictures.change)]
+    usual = max(
+        limits.frozen_seen_change.value * level,
+        limits.frozen_catch_up.value * float(np.median(known)),
+    )
+    return bool(pictures.change[frame] >= usual)
 
 
 def _is_seen(

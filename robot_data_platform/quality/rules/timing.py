@@ -112,9 +112,7 @@ def rate_matches_nominal(clock: Clock, limits: Thresholds) -> list[Finding]:
     period = period_ns(clock.timestamp_ns)
     if period is None or clock.nominal_hz is None:
         return []
-    steps = np.diff(clock.timestamp_ns)
-    whole = steps[(steps > 0) & (steps <= limits.missing_step.value * period)]
-    measured_hz = NS_PER_S / float(np.mean(whole))
+    measured_hz = NS_PER_S / float(np.mean(_whole_steps(clock, period, limits)))
     error = measured_hz / clock.nominal_hz - 1
     if abs(error) <= limits.rate_error.value:
         return []
@@ -132,12 +130,18 @@ def rate_matches_nominal(clock: Clock, limits: Thresholds) -> list[Finding]:
     ]
 
 
+def _whole_steps(clock: Clock, period: float, limits: Thresholds) -> Ints:
+    """Return the forward steps between which no sample is missing."""
+    steps = np.diff(clock.timestamp_ns)
+    return steps[(steps > 0) & (steps <= limits.missing_step.value * period)]
+
+
 def steps_are_regular(clock: Clock, limits: Thresholds) -> list[Finding]:
     """Inform where one step in twenty, or more, is far from the usual one."""
     period = period_ns(clock.timestamp_ns)
     if period is None:
         return []
-    deviation = np.abs(np.diff(clock.timestamp_ns) - period) / period
+    deviation = np.abs(_whole_steps(clock, period, limits) - period) / period
     jitter = float(np.percentile(deviation, 95))
     if jitter <= limits.jitter.value:
         return []

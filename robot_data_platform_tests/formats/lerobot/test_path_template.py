@@ -9,7 +9,11 @@ from robot_data_platform_tests.formats.lerobot_files import V2_DATA, V3_VIDEO
 
 
 def test_fields_are_filled_as_str_format_does() -> None:
-    values = {"video_key": "observation.images.top", "chunk_index": 3, "file_index": 1234}
+    values: dict[str, int | str] = {
+        "video_key": "observation.images.top",
+        "chunk_index": 3,
+        "file_index": 1234,
+    }
     assert PathTemplate(V3_VIDEO).fill(**values) == V3_VIDEO.format(**values)
 
 

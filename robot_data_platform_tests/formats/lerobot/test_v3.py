@@ -116,7 +116,7 @@ def test_metadata_with_gaps_in_its_numbers_is_looked_up_by_number(tmp_path: Path
         assert_right(root, takes[index])
     findings = by_rule(list_folder(root).findings)
     assert (
-        findings["declared_counts_match"].threshold,
+        findings["total_episodes_as_declared"].threshold,
         "3..4" in findings["episodes_are_declared"].message,
     ) == (7, True)
 
@@ -322,7 +322,7 @@ def test_row_groups_too_large_to_keep_are_read_in_batches(
 
 def test_a_rewritten_file_is_read_anew(tmp_path: Path) -> None:
     root = write_v3(tmp_path, plan(takes=TAKES[:1], data_files=((0,),), video_files={}))
-    assert_right(root, TAKES[0])
+    assert_right(root, TAKES[0], ())
     edit_parquet(root / data_file(0), action=[[9.0, 9.0, 9.0]] * 7)
     assert (signal(read_episode(root, "episode_000000"), "action").values == 9).all()
 

@@ -83,7 +83,7 @@ def _profile() -> Facts:
         "description": "Two ViperX 300 arms fold a towel; rendered with MuJoCo.",
         "control_hz": CONTROL_HZ,
         "joints": {"unit": "rad", "names": list(aloha.JOINT_NAMES)},
-        "gripper": {"convention": "0 closed, 1 open"},
+        "gripper": {"convention": "zero_is_closed"},
         "cameras": {name: {"fps": FPS} for name in CAMERAS},
     }
 

@@ -57,7 +57,7 @@ def _profile() -> Facts:
         "task": TASK,
         "control_hz": CONTROL_HZ,
         "joints": {"unit": "rad", "names": list(aloha.JOINT_NAMES)},
-        "gripper": {"convention": "0 closed, 1 open"},
+        "gripper": {"convention": "zero_is_closed"},
         "picture_channel_order": "rgb",
         "cameras": {name: {"fps": CONTROL_HZ} for name in CAMERAS},
     }

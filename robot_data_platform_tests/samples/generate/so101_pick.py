@@ -101,7 +101,7 @@ def _profile() -> Facts:
         "description": "An SO-101 puts cubes away; rendered with MuJoCo. All joints in degrees.",
         "control_hz": FPS,
         "joints": {"unit": "deg", "names": list(so101.JOINT_NAMES)},
-        "gripper": {"convention": "0 closed, 100 open"},
+        "gripper": {"convention": "zero_is_closed"},
     }
 
 

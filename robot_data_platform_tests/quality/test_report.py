@@ -1,0 +1,90 @@
+"""Findings as rows, back again, and rolled up."""
+
+from __future__ import annotations
+
+from robot_data_platform.core.finding import Finding, Severity
+from robot_data_platform.core.schema import episodes_schema, findings_schema
+from robot_data_platform.quality.report import (
+    EpisodeKeys,
+    findings_by_episode,
+    findings_table,
+    rollup,
+)
+from robot_data_platform.quality.thresholds import RULES_VERSION
+
+KEYS = EpisodeKeys(episode_index=7, episode_id="ep_7", upload="u1")
+INFO = Finding(rule="steps_are_regular", severity=Severity.INFO, message="Uneven.")
+WARN = Finding(
+    rule="no_gaps",
+    severity=Severity.WARN,
+    message="A gap.",
+    where="rows 3",
+    value=300.0,
+    threshold=250.0,
+    unit="ms",
+)
+FAIL = Finding(rule="state_is_finite", severity=Severity.FAIL, message="NaN.")
+
+
+def test_a_finding_becomes_a_row_of_quality() -> None:
+    table = findings_table([(KEYS, [WARN])])
+    assert table.schema.equals(findings_schema())
+    assert table.to_pylist() == [
+        {
+            "episode_index": 7,
+            "episode_id": "ep_7",
+            "upload": "u1",
+            "stage": "quality",
+            "rules_version": RULES_VERSION,
+            "rule": "no_gaps",
+            "severity": "warn",
+            "value": 300.0,
+            "threshold": 250.0,
+            "unit": "ms",
+            "where": "rows 3",
+            "message": "A gap.",
+        }
+    ]
+
+
+def test_no_findings_are_an_empty_table() -> None:
+    table = findings_table([(KEYS, [])])
+    assert table.num_rows == 0
+    assert table.schema.equals(findings_schema())
+
+
+def test_rows_of_quality_become_the_findings_they_were() -> None:
+    other = EpisodeKeys(episode_index=8, episode_id="ep_8", upload="u1")
+    table = findings_table([(KEYS, [WARN, INFO]), (other, [FAIL])])
+    assert findings_by_episode(table) == {7: [WARN, INFO], 8: [FAIL]}
+
+
+def test_an_episode_without_findings_is_ok() -> None:
+    verdict = rollup([])
+    assert (verdict.status, verdict.q_version, verdict.q_rules_broken) == ("ok", RULES_VERSION, ())
+    assert (verdict.q_num_info, verdict.q_num_warn, verdict.q_num_fail) == (0, 0, 0)
+
+
+def test_a_note_leaves_an_episode_ok() -> None:
+    verdict = rollup([INFO])
+    assert (verdict.status, verdict.q_num_info, verdict.q_rules_broken) == ("ok", 1, ())
+
+
+def test_broken_rules_flag_an_episode_and_are_named_once() -> None:
+    verdict = rollup([WARN, FAIL, WARN])
+    assert verdict.status == "flagged"
+    assert (verdict.q_num_warn, verdict.q_num_fail) == (2, 1)
+    assert verdict.q_rules_broken == ("no_gaps", "state_is_finite")
+
+
+def test_findings_of_ingestion_count_too() -> None:
+    verdict = rollup([INFO], earlier=[WARN])
+    assert (verdict.status, verdict.q_num_warn, verdict.q_num_info) == ("flagged", 1, 1)
+
+
+def test_quarantine_is_never_lifted() -> None:
+    assert rollup([], is_quarantined=True).status == "quarantined"
+
+
+def test_a_rollup_is_made_of_columns_of_episodes() -> None:
+    assert set(type(rollup([])).__slots__) <= set(episodes_schema().names)
