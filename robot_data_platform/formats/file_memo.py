@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
+from threading import Lock
 from typing import Generic, TypeVar
 
 from robot_data_platform.core.source import Source
@@ -20,6 +21,7 @@ class FileMemo(Generic[T]):
     def __init__(self, max_entries: int) -> None:
         self._max_entries = max_entries
         self._entries: OrderedDict[Hashable, T] = OrderedDict()
+        self._lock = Lock()
 
     def get(
         self,
@@ -42,12 +44,16 @@ class FileMemo(Generic[T]):
             Tells apart the values made from the same files.
         """
         key = (tuple(_stamp(source, relative) for relative in files), detail)
-        if key not in self._entries:
-            self._entries[key] = parse()
-        self._entries.move_to_end(key)
-        while len(self._entries) > self._max_entries:
-            self._entries.popitem(last=False)
-        return self._entries[key]
+        with self._lock:
+            if key in self._entries:
+                self._entries.move_to_end(key)
+                return self._entries[key]
+        value = parse()
+        with self._lock:
+            self._entries[key] = value
+            while len(self._entries) > self._max_entries:
+                self._entries.popitem(last=False)
+        return value
 
 
 def _stamp(source: Source, relative: str) -> tuple[str, int, int]:

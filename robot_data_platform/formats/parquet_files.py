@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pyarrow as pa
@@ -35,12 +35,10 @@ def open_parquet(source: Source, relative: str) -> Iterator[pq.ParquetFile]:
         raise unreadable(source, relative, f"got {err}, expected a whole parquet file") from err
 
 
-def read_columns(source: Source, relative: str, columns: Sequence[str] | None = None) -> pa.Table:
-    """Return a parquet file's columns (those that it has), or all of them."""
+def read_table(source: Source, relative: str) -> pa.Table:
+    """Return a whole parquet file."""
     with open_parquet(source, relative) as file:
-        names = file.schema_arrow.names
-        wanted = None if columns is None else [name for name in columns if name in names]
-        return checked(file.read(columns=wanted))
+        return checked(file.read())
 
 
 def checked(table: pa.Table) -> pa.Table:

@@ -72,7 +72,9 @@ class S3Store:
     def list_keys(self, prefix: str, after: str = "", limit: int | None = None) -> list[str]:
         """Return keys below ``prefix``, a page of the store's listing at a time."""
         with s3_errors(join(self.root, prefix)):
-            return list(islice(self._pages(self._key(prefix), after, limit), limit))
+            found = islice(self._pages(self._key(prefix), after, limit), limit)
+            # Stores that keep folders list one folder after the other.
+            return sorted(found)
 
     def _pages(self, prefix: str, after: str, limit: int | None) -> Iterator[str]:
         pages = self._client.get_paginator("list_objects_v2").paginate(

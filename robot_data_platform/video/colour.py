@@ -38,7 +38,7 @@ MATRICES = {
 """swscale's matrix by FFmpeg's tag; for RGB (0) it is not used. Other tags can't be converted."""
 
 FAST = Interpolation.BILINEAR
-"""Four times as fast as ``EXACT``: chroma is repeated, not interpolated, where it is subsampled."""
+"""Several times as fast as ``EXACT``: subsampled chroma is repeated and not interpolated."""
 
 # BITEXACT: the same pixels whatever the processor's vector instructions.
 EXACT = (

@@ -83,12 +83,7 @@ def _facts(
         width_px=first.width,
         height_px=first.height,
         pix_fmt=pix_fmt,
-        tags=ColourTags(
-            color_range=color_range,
-            color_space=int(first.colorspace),
-            color_primaries=int(first.color_primaries),
-            color_trc=int(first.color_trc),
-        ),
+        tags=_tags(first, color_range),
         orientation=orientation,
         time_base=table.time_base,
         rate_hz_from_header=stream.average_rate,
@@ -98,4 +93,13 @@ def _facts(
         num_key_frames=int(table.is_key.sum()),
         first_pts_ticks=int(table.pts_ticks[shown[0]]) if table.is_timed else None,
         extradata=stream.codec_context.extradata or b"",
+    )
+
+
+def _tags(frame: av.VideoFrame, color_range: int) -> ColourTags:
+    return ColourTags(
+        color_range=color_range,
+        color_space=int(frame.colorspace),
+        color_primaries=int(frame.color_primaries),
+        color_trc=int(frame.color_trc),
     )

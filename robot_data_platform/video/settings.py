@@ -39,11 +39,11 @@ class GopSettings:
     crf: int = 20
     """libx264's constant rate factor, 1 (best) to 51. Default 20: about 40 dB on robot cameras."""
     preset: str = "veryfast"
-    """libx264's preset. Default ``veryfast``; slower ones save about a tenth of the bytes for
-    three times the time and change nothing for the reader."""
+    """libx264's preset. Default ``veryfast``; slower ones save some bytes for several times the
+    time, and change nothing for the reader."""
     tune_fastdecode: bool = True
     """``anchored``: code without arithmetic coding and deblocking, which are half of a decoder's
-    work, for about a sixth more bytes. Default True. ``chain`` never does."""
+    work, for some more bytes. Default True. ``chain`` never does."""
     copy_budget_frames: int = 16
     """``copy``: longest closed GOP that is copied, and most frames in one blob, 1 to 128.
     Default 16."""

@@ -35,9 +35,7 @@ def test_trained_models_is_made_elsewhere() -> None:
 
 def test_what_would_make_a_release_wrong_blocks() -> None:
     graph = defs.resolve_asset_graph()
-    blocking = {
-        key.name for key in graph.asset_check_keys if graph.get(key).blocking
-    }
+    blocking = {key.name for key in graph.asset_check_keys if graph.get(key).blocking}
     assert blocking == {
         "gop_keys_are_unique",
         "frames_are_contiguous",

@@ -40,9 +40,7 @@ class Demonstration:
         return json.loads(done.stdout)
 
 
-def run_rdp(
-    folder: Path, *arguments: str, **environment: str
-) -> subprocess.CompletedProcess[str]:
+def run_rdp(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run `rdp` as a user would, in ``folder`` with nothing of this process's instance."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("RDP_", "DAGSTER_"))}
     program = Path(sys.executable).with_name("rdp")
@@ -67,4 +65,4 @@ def demonstration(
         (folder / name).write_text((repository / name).read_text())
     done = run_rdp(folder, "demo", "--samples", str(samples))
     assert done.returncode == 0, done.stdout + done.stderr
-    yield Demonstration(folder, done.stdout)
+    return Demonstration(folder, done.stdout)

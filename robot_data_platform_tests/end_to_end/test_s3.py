@@ -39,9 +39,7 @@ class Ingested:
 
 
 @pytest.fixture(scope="module")
-def ingested(
-    s3_server: S3Server, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Ingested]:
+def ingested(s3_server: S3Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ingested]:
     folder = tmp_path_factory.mktemp("s3")
     bucket = s3_server.make_bucket("lab-data")
     with pytest.MonkeyPatch.context() as patch:
@@ -52,9 +50,7 @@ def ingested(
         yield _go_through(platform, folder, episodes)
 
 
-def _go_through(
-    platform: Platform, folder: Path, episodes: tuple[RawlogEpisode, ...]
-) -> Ingested:
+def _go_through(platform: Platform, folder: Path, episodes: tuple[RawlogEpisode, ...]) -> Ingested:
     Landing(platform.landing).put(folder / "fold", DATASET, UPLOAD)
     with dg.DagsterInstance.local_temp(str(folder)) as instance:
         for manifest in requested_uploads(instance, platform):
@@ -96,9 +92,7 @@ def test_no_secret_is_in_events_or_logs(
 
 
 @pytest.mark.parametrize("secret", ["access_key", "secret_key"])
-def test_no_secret_is_in_any_object(
-    ingested: Ingested, s3_server: S3Server, secret: str
-) -> None:
+def test_no_secret_is_in_any_object(ingested: Ingested, s3_server: S3Server, secret: str) -> None:
     needle = str(getattr(s3_server, secret)).encode()
     pages = s3_server.client.get_paginator("list_objects_v2").paginate(Bucket="lab-data")
     keys = [item["Key"] for page in pages for item in page.get("Contents", ())]

@@ -109,7 +109,8 @@ def test_the_story_ends_at_a_source_file_with_its_hash(
 ) -> None:
     lines = demonstration.printed.split("6. What")[1].splitlines()
     paths = [line.split()[-1] for line in lines if "…  " in line]
-    assert all((samples / "aloha_fold" / path).is_file() for path in paths) and paths
+    assert all((samples / "aloha_fold" / path).is_file() for path in paths)
+    assert paths
 
 
 def test_a_second_demonstration_changes_nothing(demonstration: Demonstration) -> None:
@@ -120,5 +121,3 @@ def test_a_second_demonstration_changes_nothing(demonstration: Demonstration) ->
     }
     assert demonstration.rdp("demo", "--samples", str(SAMPLES)).returncode == 0
     assert versions == {key: demonstration.lake.open(*key).version for key in versions}
-
-

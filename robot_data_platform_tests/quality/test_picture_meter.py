@@ -26,18 +26,18 @@ def flat(level: int) -> Picture:
 
 
 @given(PICTURES)
-def test_block_sums_are_plain_sums(picture: Picture) -> None:
+def test_block_sums_are_plain_sums_over_every_second_row(picture: Picture) -> None:
     rows, columns = (side // 8 for side in picture.shape)
-    blocks = picture[: rows * 8, : columns * 8].reshape(rows, 8, columns, 8)
+    blocks = picture[: rows * 8, : columns * 8].reshape(rows, 8, columns, 8)[:, ::2]
     assert block_sums(picture).tolist() == blocks.sum(axis=(1, 3), dtype=int).reshape(-1).tolist()
 
 
 def test_a_white_block_does_not_overflow() -> None:
-    assert block_sums(np.full((8, 8), 255, np.uint8)).tolist() == [64 * 255]
+    assert block_sums(np.full((8, 8), 255, np.uint8)).tolist() == [32 * 255]
 
 
 def test_a_picture_below_a_block_is_padded() -> None:
-    assert block_sums(np.full((4, 6), 7, np.uint8)).tolist() == [64 * 7]
+    assert block_sums(np.full((4, 6), 7, np.uint8)).tolist() == [32 * 7]
 
 
 def test_rows_with_padding_behind_them_are_read_right() -> None:
@@ -48,9 +48,9 @@ def test_rows_with_padding_behind_them_are_read_right() -> None:
 def test_change_is_that_of_the_most_changed_thousandth() -> None:
     before = np.zeros(5000, np.int16)
     after = before.copy()
-    after[:5] = 64 * 9
+    after[:5] = 32 * 9
     assert most_changed(before, after) == 0
-    after[5] = 64 * 4
+    after[5] = 32 * 4
     assert most_changed(before, after) == 4
 
 

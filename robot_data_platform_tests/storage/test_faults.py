@@ -99,8 +99,16 @@ def test_a_bucket_that_is_not_there_is_told(s3_environment: S3Server, access: Ac
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("access", ACCESSES)
-@pytest.mark.parametrize("port", [closed_port, silent_port, full_port])
+@pytest.mark.parametrize(
+    ("port", "access"),
+    [
+        *((closed_port, access) for access in ACCESSES),
+        (silent_port, open_by_lance),
+        (silent_port, list_by_boto),
+        (full_port, make_by_lance),
+        (full_port, put_by_boto),
+    ],
+)
 def test_a_store_that_can_t_be_reached_is_told_in_bounded_time(
     s3_root: str,
     monkeypatch: pytest.MonkeyPatch,

@@ -15,7 +15,6 @@ class PathTemplate:
     """
 
     def __init__(self, template: str) -> None:
-        self.text = template
         self._fields = _FIELD.split(template)
 
     @property

@@ -13,7 +13,7 @@ from robot_data_platform.core.recording import Int64Array, Interval
 from robot_data_platform.core.source import Source
 from robot_data_platform.formats.data_files import unreadable
 from robot_data_platform.formats.json_files import read_json_lines
-from robot_data_platform.formats.parquet_files import read_columns
+from robot_data_platform.formats.parquet_files import read_table
 from robot_data_platform.formats.vectors import to_int64
 
 TASK_FILES = ("meta/tasks.parquet", "meta/tasks.jsonl")
@@ -106,7 +106,7 @@ def _unknown(indices: Sequence[int], text_by_index: Mapping[int, str]) -> list[F
 
 
 def _from_parquet(source: Source, relative: str) -> dict[int, str]:
-    table = read_columns(source, relative)
+    table = read_table(source, relative)
     column = next((name for name in TASK_COLUMNS if name in table.column_names), None)
     if column is None or "task_index" not in table.column_names:
         got = (

@@ -15,7 +15,7 @@ from robot_data_platform.core.source import Source
 from robot_data_platform.errors import DataFaultError, ErrorKind
 from robot_data_platform.formats.data_files import data_path, unreadable
 from robot_data_platform.formats.names import column_name
-from robot_data_platform.formats.parquet_files import open_parquet
+from robot_data_platform.formats.parquet_files import checked, open_parquet
 from robot_data_platform.formats.timing import (
     MAX_ROWS,
     check_increasing,
@@ -73,7 +73,7 @@ def _read(source: Source, relative: str) -> pa.Table:
         if file.metadata.num_rows > MAX_ROWS:
             got = f"got {file.metadata.num_rows} rows, expected at most {MAX_ROWS}"
             raise unreadable(source, relative, got)
-        return file.read()
+        return checked(file.read())
 
 
 def _read_csv(source: Source, relative: str) -> pa.Table:
