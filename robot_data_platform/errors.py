@@ -8,7 +8,7 @@
     ├── DataFaultError          recorded data breaks a rule                        quarantine
     ├── NotFoundError           release, episode, camera, ...   (also KeyError)    never retried
     ├── CommitConflictError     another writer won                                 re-read, retry
-    └── StorageError            object store or disk failed                        retry with back-off
+    └── StorageError            object store or disk failed                        back off, retry
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class RobotDataError(Exception):
         self.kind = ErrorKind(kind)
         """What went wrong, as code may match it."""
         self.facts = facts
-        """The numbers and ids in the message: plain ``int``, ``float``, ``str`` or lists of them."""
+        """The numbers and ids in the message: ``int``, ``float``, ``str`` or lists of them."""
 
     def __str__(self) -> str:
         """Return the bare message: ``KeyError`` would print its repr."""

@@ -174,5 +174,5 @@ def tell_lineage(lake: Lake, model: str) -> None:
     say("   " + " ".join(f"{name}@{version}" for name, version in facts.tables.items()))
     say(f"   {len(facts.episodes)} episodes of {', '.join(facts.uploads)}")
     for source in facts.sources[:3]:
-        say(f"   {source['sha256'][:16]}…  {source['path']}")
+        say(f"   {(source['sha256'] or '?')[:16]}…  {source['path']}")
     say(f"   … {len(facts.sources)} source files in all")

@@ -14,6 +14,7 @@ import click
 
 from robot_data_platform.cli.options import json_option, lake_option, landing_option
 from robot_data_platform.cli.output import console, print_json, print_table
+from robot_data_platform.cli.source import given_profile, local_source
 from robot_data_platform.errors import ErrorKind, InvalidInputError
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def upload(
     """Copy SOURCE into the landing folder and write its marker; sensors do the rest."""
     from robot_data_platform.storage.landing import Landing
 
-    with progress_bar("uploading", enabled=not as_json) as progress:
+    with progress_bar("uploading", enabled=shows_progress(as_json)) as progress:
         manifest = put_upload(Landing(landing), source, dataset, profile, format_hint, progress)
     if as_json:
         print_json(
@@ -87,16 +88,20 @@ def ingest(
     from robot_data_platform.compute.listing import ingest_facts
     from robot_data_platform.defs import runs
     from robot_data_platform.defs.resources import Platform
+    from robot_data_platform.formats.registry import detect_format
     from robot_data_platform.storage.lake import Lake
     from robot_data_platform.storage.landing import Landing
     from robot_data_platform.storage.objects import check_conditional_put
 
-    started = time.perf_counter()
+    started, is_shown = time.perf_counter(), shows_progress(as_json)
     target = Lake(lake)
+    # What can be told before anything is copied.
     check_conditional_put(target.root)
-    with progress_bar("uploading", enabled=not as_json) as progress:
+    target.find(dataset, "episodes")
+    detect_format(local_source(source), format_hint)
+    with progress_bar("uploading", enabled=is_shown) as progress:
         manifest = put_upload(Landing(landing), source, dataset, profile, format_hint, progress)
-    with runs.open_instance() as instance, materializing(enabled=not as_json):
+    with runs.open_instance() as instance, materializing(enabled=is_shown):
         runs.ingest(instance, Platform(lake=lake, landing=landing), manifest)
     facts = ingest_facts(target, dataset, manifest.upload, time.perf_counter() - started)
     print_json(facts) if as_json else print_ingested(facts)
@@ -113,6 +118,7 @@ def put_upload(
     progress: Progress | None,
 ) -> Manifest:
     """Upload a folder under the next free id of this second."""
+    given_profile(profile)
     stamp = datetime.now(UTC).strftime("%Y%m%dt%H%M%Sz")
     for number in range(MAX_UPLOADS_PER_SECOND):
         name = f"{stamp}-{dataset}-{number:04d}"
@@ -124,7 +130,7 @@ def put_upload(
                 dataset,
                 name,
                 format_hint=format_hint,
-                profile=profile.read_text() if profile else None,
+                profile=profile.read_text(encoding="utf-8-sig") if profile else None,
                 progress=progress,
             )
         except InvalidInputError as err:
@@ -148,6 +154,11 @@ def print_ingested(facts: IngestFacts) -> None:
         ["table", "version", "uri"],
         [[name, t["version"], t["uri"]] for name, t in facts["tables"].items()],
     )
+
+
+def shows_progress(as_json: bool) -> bool:
+    """Return whether a bar is wanted: only for a person who looks at a terminal."""
+    return not as_json and console().is_terminal
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import click
 
 from robot_data_platform.cli.options import json_option
 from robot_data_platform.cli.output import print_json, print_table
+from robot_data_platform.cli.source import given_profile, local_source
 
 if TYPE_CHECKING:
     from robot_data_platform.formats.source_report import EpisodeReport, SourceReport
@@ -31,11 +32,8 @@ def inspect(source: Path, profile: Path | None, format_hint: str | None, as_json
     Exits with 1 when an episode can't be ingested.
     """
     from robot_data_platform.formats.inspect import inspect_source
-    from robot_data_platform.formats.profile import load_profile
-    from robot_data_platform.storage.source import LocalSource
 
-    folder = LocalSource(source if source.is_dir() else source.parent, str(source))
-    report = inspect_source(folder, format_hint, load_profile(profile) if profile else None)
+    report = inspect_source(local_source(source), format_hint, given_profile(profile))
     print_json(asdict(report)) if as_json else _print_report(report)
     if report.refused:
         sys.exit(1)

@@ -18,7 +18,9 @@ def datasets(lake: str, as_json: bool) -> None:
     from robot_data_platform.storage.lake import Lake
 
     target = Lake(lake)
-    facts = [dataset_facts(target, name) for name in target.datasets()]
+    # A dataset whose first upload is still on its way has nothing to show.
+    names = [name for name in target.datasets() if target.find(name, "episodes") is not None]
+    facts = [dataset_facts(target, name) for name in names]
     if as_json:
         print_json(facts)
         return
@@ -104,7 +106,7 @@ def findings(
 @click.command()
 @click.argument("dataset")
 @click.argument("episode")
-@click.option("--row", "row", type=int, required=True, help="Control step, 0-based.")
+@click.option("--row", type=click.IntRange(min=0), required=True, help="Control step, 0-based.")
 @click.option("--camera", required=True, help="Camera name.")
 @click.option(
     "-o",
@@ -123,6 +125,9 @@ def frame(dataset: str, episode: str, row: int, camera: str, output: Path, lake:
 
     facts = find_episode(Lake(lake), dataset, episode)
     picture = read_frame(lake, dataset, facts["episode_id"], row, camera)
-    output.write_bytes(encode_png(picture))
+    try:
+        output.write_bytes(encode_png(picture))
+    except OSError as err:
+        raise click.FileError(str(output), hint=err.strerror) from err
     height, width = picture.shape[:2]
     click.echo(f"Wrote {output}: {width}x{height}, row {row} of {facts['episode_id']}.")

@@ -50,7 +50,7 @@ for command in COMMANDS:
 def main() -> None:
     """Run `rdp`, and turn an error into one message and an exit code."""
     try:
-        cli.main(standalone_mode=False)
+        cli.main(prog_name="rdp", standalone_mode=False)
     except click.exceptions.Abort:
         sys.exit(130)
     except click.ClickException as err:

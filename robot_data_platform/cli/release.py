@@ -29,16 +29,17 @@ def release() -> None:
 @json_option
 def create(dataset: str, name: str, spec: Path | None, lake: str, as_json: bool) -> None:
     """Curate DATASET and release it as NAME."""
-    from robot_data_platform.curation.contents import show as show_release
+    from robot_data_platform.core.identity import check_name
     from robot_data_platform.defs import runs
     from robot_data_platform.defs.resources import Platform
     from robot_data_platform.storage.lake import Lake
 
     Lake(lake).open(dataset, "episodes")
+    check_name(name, "release")
+    text = _spec_text(spec) if spec else ""
     with runs.open_instance() as instance:
-        text = spec.read_text() if spec else ""
         runs.release(instance, Platform(lake=lake), dataset, name, text)
-    _print_summary(asdict(show_release(Lake(lake), dataset, name)), as_json)
+    _print_summary(lake, dataset, name, as_json)
 
 
 @release.command("list")
@@ -49,10 +50,11 @@ def list_(dataset: str | None, lake: str, as_json: bool) -> None:
     from robot_data_platform.storage.lake import Lake
     from robot_data_platform.storage.snapshot import list_releases
 
+    target = Lake(lake)
+    if dataset is not None:
+        target.open(dataset, "episodes")
     keys = ("dataset", "release", "digest", "num_episodes", "num_rows", "created_ns")
-    rows = [
-        {key: row[key] for key in keys} for row in map(dict, list_releases(Lake(lake), dataset))
-    ]
+    rows = [{key: row[key] for key in keys} for row in map(dict, list_releases(target, dataset))]
     if as_json:
         print_json(rows)
         return
@@ -65,10 +67,7 @@ def list_(dataset: str | None, lake: str, as_json: bool) -> None:
 @reading
 def show(dataset: str, name: str, lake: str, as_json: bool) -> None:
     """Show what release NAME of DATASET holds."""
-    from robot_data_platform.curation.contents import show as show_release
-    from robot_data_platform.storage.lake import Lake
-
-    _print_summary(asdict(show_release(Lake(lake), dataset, name)), as_json)
+    _print_summary(lake, dataset, name, as_json)
 
 
 @release.command()
@@ -114,7 +113,24 @@ def verify(dataset: str, name: str, lake: str, as_json: bool) -> None:
         sys.exit(1)
 
 
-def _print_summary(facts: dict[str, object], as_json: bool) -> None:
+def _spec_text(file: Path) -> str:
+    """Return the text of a spec; a wrong one is told before anything runs."""
+    from robot_data_platform.curation.spec import parse_spec
+
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as err:
+        raise click.BadParameter(f"{str(file)!r} is not UTF-8: {err}.") from err
+    parse_spec(text, str(file))
+    return text
+
+
+def _print_summary(lake: str, dataset: str, name: str, as_json: bool) -> None:
+    from robot_data_platform.curation.contents import show as show_release
+    from robot_data_platform.storage.lake import Lake
+
+    facts = asdict(show_release(Lake(lake), dataset, name))
+    facts = {"dataset": facts.pop("dataset"), "release": facts.pop("name"), **facts}
     if as_json:
         print_json(facts)
         return

@@ -22,7 +22,7 @@ def lineage(name: str, lake: str, as_json: bool) -> None:
     if as_json:
         print_json(facts)
         return
-    for key in ("model", "release", "digest", "code_version"):
+    for key in ("model", "dataset", "release", "digest", "code_version"):
         click.echo(f"{key}: {facts[key] or '-'}")
     for table, version in facts["tables"].items():
         click.echo(f"  table {table}@{version}")

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from robot_data_platform.compute.ingestion import Ingestion
 from robot_data_platform.core.finding import STATUS_QUARANTINED
 from robot_data_platform.core.schema import CAMERA_PREFIX, camera_names
 from robot_data_platform.storage.predicate import equals
+
+if TYPE_CHECKING:
+    from robot_data_platform.compute.ingestion import (
+        Ingestion,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

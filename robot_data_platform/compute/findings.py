@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from robot_data_platform.compute.ingestion import EpisodeTask, Ingestion
 from robot_data_platform.core.finding import Finding, Severity
-from robot_data_platform.core.run import RunInfo
-from robot_data_platform.errors import RobotDataError
 from robot_data_platform.storage.commit import append_rows
 from robot_data_platform.storage.predicate import all_of, equals
-from robot_data_platform.storage.table import LakeTable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from robot_data_platform.compute.ingestion import (
+        EpisodeTask,
+        Ingestion,
+    )
+    from robot_data_platform.core.run import RunInfo
+    from robot_data_platform.core.source import Source
+    from robot_data_platform.errors import RobotDataError
+    from robot_data_platform.storage.table import LakeTable
 
 QUARANTINE_RULE = "episode_can_be_ingested"
 """Rule of the finding that puts an episode in quarantine; its message is the reason."""
@@ -21,10 +29,16 @@ SOURCE_EPISODE_INDEX = -1
 """``episode_index`` of a finding about a source as a whole."""
 
 
-def quarantine(error: RobotDataError) -> Finding:
-    """Return the finding that says why an episode can't be ingested."""
+def quarantine(error: RobotDataError, source: Source) -> Finding:
+    """Return the finding that says why an episode can't be ingested.
+
+    Its message names files where the upload has them, not where they were fetched to.
+    """
     return Finding(
-        rule=QUARANTINE_RULE, severity=Severity.FAIL, message=str(error), where=str(error.kind)
+        rule=QUARANTINE_RULE,
+        severity=Severity.FAIL,
+        message=str(error).replace(str(source.local_folder), source.label),
+        where=error.kind.value,
     )
 
 

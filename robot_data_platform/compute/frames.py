@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -22,10 +21,8 @@ from robot_data_platform.compute.ingestion import (
     read_recording,
 )
 from robot_data_platform.core.alignment import rate_hz, row_clock
-from robot_data_platform.core.finding import Finding
 from robot_data_platform.core.recording import STATE, Recording
 from robot_data_platform.core.rows import StreamIndex, episode_fields, episode_rows
-from robot_data_platform.core.run import RunInfo
 from robot_data_platform.core.schema import frames_base_fields, table_schema
 from robot_data_platform.errors import (
     DataFaultError,
@@ -40,10 +37,15 @@ from robot_data_platform.storage.commit import (
     write_rows,
 )
 from robot_data_platform.storage.predicate import in_range
-from robot_data_platform.storage.table import LakeTable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
     import pyarrow as pa
+
+    from robot_data_platform.core.finding import Finding
+    from robot_data_platform.core.run import RunInfo
+    from robot_data_platform.storage.table import LakeTable
 
 STAGE = "frames"
 
@@ -214,7 +216,7 @@ def align_batch(task: FramesTask) -> BatchResult:
                         continue
                     part = episode_rows(recording, episode.episode_index, mine, table.schema)
                 except (DataFaultError, InvalidInputError) as err:
-                    result.findings_by_task[episode] = [quarantine(err)]
+                    result.findings_by_task[episode] = [quarantine(err, source)]
                     continue
                 yield from part.to_batches()
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -24,14 +23,18 @@ from robot_data_platform.compute.ingestion import (
     read_recording,
 )
 from robot_data_platform.core.finding import Finding, Severity
-from robot_data_platform.core.gop import Gop, StreamFormat
 from robot_data_platform.core.identity import gop_key, ref_id
-from robot_data_platform.core.recording import CameraStream, Recording
-from robot_data_platform.core.run import RunInfo
 from robot_data_platform.errors import DataFaultError, InvalidInputError
 from robot_data_platform.storage.commit import Committed, commit_fragments, write_rows
 from robot_data_platform.storage.table import BLOB_COLUMN, LakeTable, blob_array
 from robot_data_platform.video.cut import StreamReport, cut_stream
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from robot_data_platform.core.gop import Gop, StreamFormat
+    from robot_data_platform.core.recording import CameraStream, Recording
+    from robot_data_platform.core.run import RunInfo
 
 STAGE = "gop_video"
 ROWS_PER_BATCH = 64
@@ -149,7 +152,7 @@ def encode_batch(batch: BatchTask) -> BatchResult:
                 recording = read_recording(batch.ingestion, source, task.ref)
                 new = spool_episode(batch.ingestion, task, recording, spool, result)
             except (DataFaultError, InvalidInputError) as err:
-                result.findings_by_task[task] = [quarantine(err)]
+                result.findings_by_task[task] = [quarantine(err, source)]
                 continue
             rows += new
         if rows:

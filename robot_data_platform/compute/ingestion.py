@@ -8,35 +8,27 @@ twice; another name gets fresh episode indices, and nothing that was published i
 from __future__ import annotations
 
 import itertools
-import json
 import tempfile
-from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, TypeVar
 
 from robot_data_platform.compute.episodes_map import Fanout, num_workers_of
-from robot_data_platform.core.finding import Finding
-from robot_data_platform.core.fingerprint import digest as digest_of
 from robot_data_platform.core.identity import episode_id
-from robot_data_platform.core.recording import EpisodeRef, Recording
-from robot_data_platform.core.run import RunInfo
-from robot_data_platform.core.source import Source
-from robot_data_platform.errors import DataFaultError, ErrorKind, NotFoundError
-from robot_data_platform.formats.profile import Profile, find_profile, load_profile
+from robot_data_platform.errors import DataFaultError, ErrorKind
 from robot_data_platform.formats.registry import detect_format
-from robot_data_platform.storage.commit import append_built
 from robot_data_platform.storage.lake import Lake
 from robot_data_platform.storage.landing import Landing, Manifest
-from robot_data_platform.storage.predicate import equals, in_range
-from robot_data_platform.storage.table import LakeTable
-from robot_data_platform.video.settings import GopSettings
+from robot_data_platform.storage.predicate import in_range
 
-INGEST_VERSION = "1"
-"""Raised by hand when the same upload would become other rows; part of the ingestion's name."""
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from robot_data_platform.core.recording import EpisodeRef, Recording
+    from robot_data_platform.core.source import Source
+    from robot_data_platform.formats.profile import Profile
+    from robot_data_platform.video.settings import GopSettings
 
 BATCH_BYTES = 256 << 20
 """Source bytes that one task works on at most, where its episodes are smaller than that."""
@@ -70,6 +62,8 @@ class Ingestion:
     dataset: str
     upload: str
     ingestion_id: str
+    manifest_sha256: str
+    """Digest of the marker that it was registered from."""
     format: str
     profile: Profile
     settings: GopSettings
@@ -103,97 +97,6 @@ class BatchTask:
     episodes: tuple[EpisodeTask, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
-    """What registering an upload came to."""
-
-    ingestion: Ingestion
-    findings: tuple[Finding, ...]
-    """Contradictions of the source as a whole."""
-    catalog_version: int
-    is_new: bool
-    """False where this very ingestion was registered before."""
-    num_files: int
-    num_bytes: int
-
-
-def register_upload(
-    workplace: Workplace, upload: str, settings: GopSettings, run: RunInfo
-) -> Planned:
-    """Verify an upload's files, find its format and episodes, and reserve their indices.
-
-    Raises
-    ------
-    DataFaultError
-        ``hash-mismatch``, ``missing-file``, ``unknown-format``, ``empty-source``: the upload as a
-        whole can't be ingested.
-    InvalidInputError
-        ``invalid-profile``.
-    """
-    manifest = workplace.landing.manifest(upload)
-    workplace.landing.verify(manifest)
-    with open_source(workplace, manifest) as source:
-        profile = find_profile(source, _stated_profile(manifest))
-        file_format = detect_format(source, manifest.format)
-        listing = file_format.list_episodes(source, profile)
-    if not listing.episodes:
-        raise _no_episodes(upload, file_format.name, listing.findings)
-    ingestion = Ingestion(
-        workplace=workplace,
-        dataset=manifest.dataset,
-        upload=upload,
-        ingestion_id=_ingestion_id(manifest, profile, settings),
-        format=file_format.name,
-        profile=profile,
-        settings=settings,
-        first_episode_index=-1,
-        num_episodes=len(listing.episodes),
-    )
-    reserved, version, is_new = _reserve(ingestion, manifest, run)
-    return Planned(
-        ingestion=reserved,
-        findings=listing.findings,
-        catalog_version=version,
-        is_new=is_new,
-        num_files=len(manifest.files),
-        num_bytes=sum(entry.size_bytes for entry in manifest.files),
-    )
-
-
-def find_ingestion(workplace: Workplace, upload: str, settings: GopSettings) -> Ingestion:
-    """Return the ingestion that `register_upload` reserved for the upload as it is now.
-
-    Raises
-    ------
-    NotFoundError
-        ``upload-not-found``: the upload as it is now was not registered yet.
-    """
-    manifest = workplace.landing.manifest(upload)
-    with open_source(workplace, manifest) as source:
-        profile = find_profile(source, _stated_profile(manifest))
-    name = _ingestion_id(manifest, profile, settings)
-    table = workplace.lake.find_catalog("uploads")
-    row = _registered(table, name) if table is not None else None
-    if row is None:
-        raise NotFoundError(
-            f"Upload {upload!r} of dataset {manifest.dataset!r} is not registered with these "
-            "settings. Materialize raw_episodes for it first.",
-            kind=ErrorKind.UPLOAD_NOT_FOUND,
-            upload=upload,
-        )
-    return Ingestion(
-        workplace=workplace,
-        dataset=manifest.dataset,
-        upload=upload,
-        ingestion_id=name,
-        format=str(row["format"]),
-        profile=profile,
-        settings=settings,
-        first_episode_index=int(str(row["first_episode_index"])),
-        num_episodes=int(str(row["num_episodes"])),
-    )
-
-
 @contextmanager
 def open_source(workplace: Workplace, manifest: Manifest) -> Iterator[Source]:
     """Yield the upload's files; what was fetched from a remote store is removed at the end."""
@@ -203,8 +106,16 @@ def open_source(workplace: Workplace, manifest: Manifest) -> Iterator[Source]:
 
 @contextmanager
 def open_ingestion_source(ingestion: Ingestion) -> Iterator[Source]:
-    """Yield the files of an ingestion's upload."""
+    """Yield the files of an ingestion's upload.
+
+    Raises
+    ------
+    DataFaultError
+        ``hash-mismatch``: the upload was corrected since it was registered.
+    """
     manifest = ingestion.workplace.landing.manifest(ingestion.upload)
+    if manifest.manifest_sha256 != ingestion.manifest_sha256:
+        raise _corrected(ingestion, manifest)
     with open_source(ingestion.workplace, manifest) as source:
         yield source
 
@@ -258,76 +169,11 @@ def _split(items: Sequence[Reference], num_parts: int) -> list[Sequence[Referenc
     return [items[a:b] for a, b in itertools.pairwise(bounds)]
 
 
-def _stated_profile(manifest: Manifest) -> Profile | None:
-    return load_profile(manifest.profile) if manifest.profile else None
-
-
-def _ingestion_id(manifest: Manifest, profile: Profile, settings: GopSettings) -> str:
-    named = {
-        "dataset": manifest.dataset,
-        "upload": manifest.upload,
-        "manifest_sha256": manifest.manifest_sha256,
-        "profile": profile.digest(),
-        "settings": settings.as_dict(),
-        "ingest_version": INGEST_VERSION,
-    }
-    return "in_" + digest_of(named)[:24]
-
-
-def _registered(table: LakeTable, ingestion_id: str) -> dict[str, object] | None:
-    rows = table.read(where=equals("ingestion_id", ingestion_id)).to_pylist()
-    return rows[0] if rows else None
-
-
-def _reserve(ingestion: Ingestion, manifest: Manifest, run: RunInfo) -> tuple[Ingestion, int, bool]:
-    """Reserve episode indices by one compare-and-swap; the loser of a race counts again."""
-    lake = ingestion.workplace.lake
-    table = lake.ensure_catalog("uploads")
-
-    def row_at(at: LakeTable) -> pa.Table:
-        held = at.read(
-            ["first_episode_index", "num_episodes"], equals("dataset", ingestion.dataset)
-        ).to_pylist()
-        first = max((r["first_episode_index"] + r["num_episodes"] for r in held), default=0)
-        return pa.Table.from_pylist(
-            [_upload_row(ingestion, manifest, run, first)], schema=at.schema
-        )
-
-    committed = append_built(
-        table.uri,
-        row_at,
-        properties=run.properties(),
-        is_done=lambda at: _registered(at, ingestion.ingestion_id) is not None,
-    )
-    row = _registered(lake.ensure_catalog("uploads"), ingestion.ingestion_id)
-    assert row is not None
-    first = int(str(row["first_episode_index"]))
-    return replace(ingestion, first_episode_index=first), committed.version, committed.is_new
-
-
-def _upload_row(
-    ingestion: Ingestion, manifest: Manifest, run: RunInfo, first_episode_index: int
-) -> dict[str, object]:
-    return {
-        "ingestion_id": ingestion.ingestion_id,
-        "dataset": ingestion.dataset,
-        "upload": ingestion.upload,
-        "manifest_sha256": manifest.manifest_sha256,
-        "format": ingestion.format,
-        "profile_yaml": ingestion.profile.model_dump_json(exclude_defaults=True),
-        "settings_json": json.dumps(ingestion.settings.as_dict()),
-        "first_episode_index": first_episode_index,
-        "num_episodes": ingestion.num_episodes,
-        "created_ns": run.created_ns,
-        "run_id": run.run_id,
-        "code_version": run.code_version,
-    }
-
-
-def _no_episodes(upload: str, name: str, findings: Sequence[Finding]) -> DataFaultError:
-    said = " ".join(finding.message for finding in findings)
+def _corrected(ingestion: Ingestion, manifest: Manifest) -> DataFaultError:
     return DataFaultError(
-        f"Upload {upload!r} ({name}) holds no episode: expected at least one. {said}".strip(),
-        kind=ErrorKind.EMPTY_SOURCE,
-        upload=upload,
+        f"Upload {ingestion.upload!r} was corrected while it was ingested: its marker has digest "
+        f"{manifest.manifest_sha256[:16]}, expected {ingestion.manifest_sha256[:16]}. Run the "
+        "ingestion again; nothing of this one is visible.",
+        kind=ErrorKind.HASH_MISMATCH,
+        upload=ingestion.upload,
     )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import pyarrow.compute as pc
 
@@ -13,9 +12,13 @@ from robot_data_platform.core.finding import (
 )
 from robot_data_platform.core.time_base import NS_PER_S
 from robot_data_platform.errors import ErrorKind, NotFoundError
-from robot_data_platform.storage.lake import Lake
 from robot_data_platform.storage.predicate import all_of, equals, is_in
 from robot_data_platform.storage.snapshot import list_releases
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from robot_data_platform.storage.lake import Lake
 
 
 class DatasetFacts(TypedDict):

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robot_data_platform.core.run import RunInfo
-from robot_data_platform.storage.lake import Lake
 from robot_data_platform.storage.predicate import equals, in_range
-from robot_data_platform.storage.table import LakeTable
 from robot_data_platform.storage.upkeep import (
     clean_up,
     compact,
@@ -23,7 +19,13 @@ from robot_data_platform.storage.upkeep import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pyarrow as pa
+
+    from robot_data_platform.core.run import RunInfo
+    from robot_data_platform.storage.lake import Lake
+    from robot_data_platform.storage.table import LakeTable
 
 INDEX_COLUMN = "episode_index"
 INDEX_MIN_ROWS = 100_000

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from robot_data_platform.compute.ingestion import Ingestion
 from robot_data_platform.core.gop_rows import packet_index, stream_format
-from robot_data_platform.core.recording import Picture
-from robot_data_platform.storage.table import LakeTable
 from robot_data_platform.video.decode import GopDecoder
 from robot_data_platform.video.picture import contact_sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from robot_data_platform.compute.ingestion import (
+        Ingestion,
+    )
+    from robot_data_platform.core.recording import Picture
+    from robot_data_platform.storage.table import LakeTable
 
 PICTURES_PER_SHEET = 6
 MAX_BYTES = 20_000

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from robot_data_platform.compute.episodes_map import Fanout, Progress, map_episodes
 from robot_data_platform.compute.findings import record_checks
-from robot_data_platform.compute.ingestion import Ingestion
 from robot_data_platform.core.finding import (
     STATUS_FLAGGED,
     STATUS_OK,
@@ -18,7 +17,6 @@ from robot_data_platform.core.finding import (
     Finding,
     Severity,
 )
-from robot_data_platform.core.run import RunInfo
 from robot_data_platform.quality.episode import check_episode_at
 from robot_data_platform.quality.report import (
     EpisodeKeys,
@@ -30,7 +28,15 @@ from robot_data_platform.quality.report import (
 from robot_data_platform.quality.thresholds import RULES_VERSION
 from robot_data_platform.storage.commit import rewrite_columns
 from robot_data_platform.storage.predicate import all_of, equals
-from robot_data_platform.storage.table import LakeTable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from robot_data_platform.compute.ingestion import (
+        Ingestion,
+    )
+    from robot_data_platform.core.run import RunInfo
+    from robot_data_platform.storage.table import LakeTable
 
 WORST_SHOWN = 10
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pyarrow.compute as pc
 
 from robot_data_platform.compute.checks import CheckReport
 from robot_data_platform.curation.verify import verify
-from robot_data_platform.storage.lake import Lake
 from robot_data_platform.storage.snapshot import list_releases
+
+if TYPE_CHECKING:
+    from robot_data_platform.storage.lake import Lake
 
 
 def splits_are_disjoint(lake: Lake, dataset: str) -> CheckReport:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from robot_data_platform.compute.checks import CheckReport
-from robot_data_platform.compute.ingestion import Ingestion
 from robot_data_platform.storage.predicate import equals
 
 if TYPE_CHECKING:
+    from robot_data_platform.compute.ingestion import (
+        Ingestion,
+    )
     from robot_data_platform.quality.suites import SuiteResult
 
 

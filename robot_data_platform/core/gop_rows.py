@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from robot_data_platform.core.gop import PacketIndex, StreamFormat
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 FORMAT_COLUMNS = (
     *("codec", "profile", "width_px", "height_px", "coded_width_px", "coded_height_px"),
@@ -33,3 +40,35 @@ def packet_index(row: Mapping[str, object]) -> PacketIndex:
         is_reference=np.asarray(row["packet_is_reference"], dtype=np.bool_),
         is_key=np.asarray(row["packet_is_key"], dtype=np.bool_),
     )
+
+
+def packets_of_gops(rows: pa.Table) -> tuple[PacketIndex, npt.NDArray[np.int64]]:
+    """Return the packets of G GOPs, one GOP after the other, in memory of their own.
+
+    Parameters
+    ----------
+    rows : pyarrow.Table
+        `PACKET_COLUMNS` of the G GOPs.
+
+    Returns
+    -------
+    packets : PacketIndex
+        (P,) each: the packets of all GOPs.
+    start : ndarray of int64, shape (G + 1,)
+        Where each GOP's packets start, and P.
+    """
+    num_packets = rows["packet_size_bytes"].combine_chunks().value_lengths().to_numpy()
+    packets = PacketIndex(
+        size_bytes=_flat(rows["packet_size_bytes"], np.int32),
+        display_index=_flat(rows["packet_display_index"], np.int32),
+        is_reference=_flat(rows["packet_is_reference"], np.bool_),
+        is_key=_flat(rows["packet_is_key"], np.bool_),
+    )
+    return packets, np.concatenate(([0], np.cumsum(num_packets))).astype(np.int64)
+
+
+def _flat(column: pa.ChunkedArray, kind: type[Scalar]) -> npt.NDArray[Scalar]:
+    values: npt.NDArray[np.generic] = (
+        column.combine_chunks().flatten().to_numpy(zero_copy_only=False)
+    )
+    return values.astype(kind)

@@ -13,6 +13,10 @@ class Source(Protocol):
     def label(self) -> str:
         """How messages name it: the folder or URI as the user gave it, without credentials."""
 
+    @property
+    def local_folder(self) -> Path:
+        """Where ``local_path`` finds or puts files; a message that names it means ``label``."""
+
     def list_files(self) -> tuple[str, ...]:
         """Return the relative POSIX path of every file, sorted."""
 

@@ -1,1 +1,1 @@
-"""TBD."""
+"""Split specs, assignments of episodes to splits, and immutable releases."""

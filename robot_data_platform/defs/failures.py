@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import dagster as dg
 
 from robot_data_platform.errors import CommitConflictError, RobotDataError, StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @contextmanager

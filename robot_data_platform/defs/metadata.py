@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from robot_data_platform.storage.lake import Lake
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from robot_data_platform.storage.lake import Lake
 
 Metadata = dict[str, dg.MetadataValue | str | int | float]
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import dagster as dg
 
 from robot_data_platform.defs.curate.assets import trained_models
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def report_model(

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import TYPE_CHECKING
 
-from robot_data_platform.compute.episodes_map import Progress
+if TYPE_CHECKING:
+    from robot_data_platform.compute.episodes_map import Progress
 
 Listener = Callable[[str, int, int], None]
 """Called with (asset, items done, items in all)."""

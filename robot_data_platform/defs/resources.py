@@ -11,7 +11,13 @@ from pydantic import Field
 
 from robot_data_platform import __version__
 from robot_data_platform.compute.episodes_map import Backend, Fanout
-from robot_data_platform.compute.ingestion import Ingestion, Workplace, find_ingestion
+from robot_data_platform.compute.ingestion import (
+    Ingestion,
+    Workplace,
+)
+from robot_data_platform.compute.registration import (
+    find_ingestion,
+)
 from robot_data_platform.core.run import RunInfo
 from robot_data_platform.storage.uri import normalise_root
 from robot_data_platform.video.settings import GopProfile, GopSettings

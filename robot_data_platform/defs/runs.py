@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import dagster as dg
 
 from robot_data_platform.defs.graph import build_definitions
 from robot_data_platform.defs.ingest.sensors import run_key
 from robot_data_platform.defs.partitions import DATASETS, UPLOADS
-from robot_data_platform.defs.resources import Platform
 from robot_data_platform.errors import DataFaultError, ErrorKind
-from robot_data_platform.storage.landing import Manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from robot_data_platform.defs.resources import Platform
+    from robot_data_platform.storage.landing import Manifest
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 """What failed is told by the error; the run's page has the rest."""

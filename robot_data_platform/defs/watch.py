@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import dagster as dg
 
 from robot_data_platform.defs.graph import build_definitions
 from robot_data_platform.defs.ingest.sensors import new_uploads
-from robot_data_platform.defs.resources import Platform
-from robot_data_platform.storage.landing import Manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from robot_data_platform.defs.resources import Platform
+    from robot_data_platform.storage.landing import Manifest
 
 
 def requested_uploads(instance: dg.DagsterInstance, platform: Platform) -> Iterator[Manifest]:

@@ -1,1 +1,1 @@
-"""TBD."""
+"""Bridges to other tools; none yet."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import pyarrow as pa
 
@@ -14,10 +13,14 @@ from robot_data_platform.core.catalog_schema import (
 )
 from robot_data_platform.errors import ErrorKind, NotFoundError
 from robot_data_platform.storage.commit import Committed, append_rows
-from robot_data_platform.storage.lake import Lake
 from robot_data_platform.storage.predicate import all_of, equals
-from robot_data_platform.storage.snapshot import ReleaseRow, TableVersion
-from robot_data_platform.storage.table import LakeTable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from robot_data_platform.storage.lake import Lake
+    from robot_data_platform.storage.snapshot import ReleaseRow, TableVersion
+    from robot_data_platform.storage.table import LakeTable
 
 
 class ModelRow(TypedDict):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from robot_data_platform.errors import DataFaultError, ErrorKind
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class Stated(Protocol):

@@ -28,6 +28,7 @@ from robot_data_platform.storage.operations import (
     addition,
     column_rewrite,
     commit,
+    mark_deleted,
     replacement,
 )
 from robot_data_platform.storage.reach import check_reachable
@@ -125,8 +126,9 @@ def commit_fragments(
 
     def build(table: LakeTable) -> Operation | None:
         new = [FragmentMetadata.from_json(text) for text in fragments]
-        if replace and table.count_rows(replace):
-            return replacement(table, replace, new)
+        deletion = mark_deleted(table, replace) if replace else None
+        if deletion:
+            return replacement(deletion, new)
         return addition(table, new) if new else None
 
     return _compare_and_swap(uri, build, properties, is_done)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal
 
@@ -15,6 +14,8 @@ from robot_data_platform.storage.table import BLOB_COLUMN, LakeTable, find_table
 from robot_data_platform.storage.uri import storage_options
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pyarrow as pa
 
 DATA_STORAGE_VERSION: Literal["2.2"] = "2.2"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from robot_data_platform.core import catalog_schema, schema
@@ -15,6 +13,9 @@ from robot_data_platform.storage.table import LakeTable, find_table, open_table
 from robot_data_platform.storage.uri import join, normalise_root
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
     import pyarrow as pa
 
 CATALOG = "_catalog"

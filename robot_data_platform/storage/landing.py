@@ -7,10 +7,9 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from robot_data_platform.core.identity import check_name
-from robot_data_platform.core.source import Source
 from robot_data_platform.errors import (
     DataFaultError,
     ErrorKind,
@@ -23,6 +22,11 @@ from robot_data_platform.storage.objects import ObjectStore, object_store
 from robot_data_platform.storage.remote_source import RemoteSource
 from robot_data_platform.storage.source import LocalSource, file_missing, safe_relative
 from robot_data_platform.storage.uri import is_s3, join, normalise_root
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from robot_data_platform.core.source import Source
 
 MARKERS = "_uploads"
 """Folder of the markers; they are written last and are what sensors list."""

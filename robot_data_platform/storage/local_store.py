@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from robot_data_platform.storage.faults import object_absent, object_exists, store_errors
 from robot_data_platform.storage.source import files_below, safe_relative
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _PARTIAL_PREFIX, _PARTIAL_SUFFIX = ".rdp-", ".partial"
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from robot_data_platform.errors import InvalidInputError
 from robot_data_platform.storage.faults import unsafe_store
 from robot_data_platform.storage.local_store import LocalStore
 from robot_data_platform.storage.s3_store import S3Store
 from robot_data_platform.storage.uri import is_s3
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class ObjectStore(Protocol):

@@ -8,17 +8,21 @@ built on; rows are therefore added as the complete list of fragments of the next
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import lance
+import numpy as np
 
 from robot_data_platform.storage.faults import store_errors
-from robot_data_platform.storage.table import LakeTable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import pyarrow as pa
     from lance.fragment import FragmentMetadata
+
+    from robot_data_platform.storage.table import LakeTable
 
 Operation = lance.LanceOperation.BaseOperation
 
@@ -32,19 +36,50 @@ def addition(table: LakeTable, new: Sequence[FragmentMetadata]) -> Operation:
     return lance.LanceOperation.Merge([*held, *new], table.lance.lance_schema)
 
 
-def replacement(table: LakeTable, predicate: str, new: Sequence[FragmentMetadata]) -> Operation:
-    """Return the operation that deletes the predicate's rows and adds fragments."""
-    removed, updated = [], []
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """Rows marked deleted in files that no version names yet."""
+
+    removed: list[int]
+    """Ids of the fragments of which no row is left."""
+    updated: list[FragmentMetadata]
+    """The fragments of which some rows are left."""
+
+    def __bool__(self) -> bool:
+        """Return whether any row is marked."""
+        return bool(self.removed or self.updated)
+
+
+def mark_deleted(table: LakeTable, predicate: str) -> Deletion:
+    """Mark the rows of a predicate deleted; commit nothing yet.
+
+    One scan finds the fragments that hold such rows, and only these are looked at again.
+    """
+    marked = Deletion([], [])
     with store_errors(table.uri):
-        for fragment in table.lance.get_fragments():
+        for fragment_id in _fragments_with(table, predicate):
+            fragment = table.lance.get_fragment(fragment_id)
+            assert fragment is not None
             left = fragment.delete(predicate)
             if left is None:
-                removed.append(fragment.fragment_id)
-            elif left.deletion_file != fragment.metadata.deletion_file:
-                updated.append(left)
+                marked.removed.append(fragment_id)
+            else:
+                marked.updated.append(left)
+    return marked
+
+
+def _fragments_with(table: LakeTable, predicate: str) -> list[int]:
+    scanner = table.lance.scanner(columns=[], filter=predicate, with_row_address=True)
+    addresses = scanner.to_table()["_rowaddr"].to_numpy()
+    # The upper half of a row's address is its fragment.
+    return [int(fragment_id) for fragment_id in np.unique(addresses >> np.uint64(32))]
+
+
+def replacement(deletion: Deletion, new: Sequence[FragmentMetadata]) -> Operation:
+    """Return the operation that deletes marked rows and adds fragments."""
     return lance.LanceOperation.Update(
-        removed_fragment_ids=removed,
-        updated_fragments=updated,
+        removed_fragment_ids=deletion.removed,
+        updated_fragments=deletion.updated,
         new_fragments=list(new),
         fields_modified=[],
         fields_for_preserving_frag_bitmap=[],

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from robot_data_platform.errors import ErrorKind, InvalidInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _COLUMN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 Value = str | int

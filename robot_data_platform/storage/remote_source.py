@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from robot_data_platform.errors import NotFoundError
@@ -12,6 +11,8 @@ from robot_data_platform.storage.source import file_missing, safe_relative
 from robot_data_platform.storage.uri import join
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from robot_data_platform.storage.landing import FileEntry, Manifest
     from robot_data_platform.storage.objects import ObjectStore
 
@@ -42,6 +43,11 @@ class RemoteSource:
     def label(self) -> str:
         """The upload's URI."""
         return join(self._store.root, self._folder)
+
+    @property
+    def local_folder(self) -> Path:
+        """Where fetched files are put."""
+        return self._cache
 
     def list_files(self) -> tuple[str, ...]:
         """Return every file of the manifest, sorted."""

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from robot_data_platform.errors import RobotDataError
 from robot_data_platform.storage.faults import (
     object_absent,
     object_exists,
@@ -26,7 +23,12 @@ from robot_data_platform.storage.uri import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
     from mypy_boto3_s3.client import S3Client
+
+    from robot_data_platform.errors import RobotDataError
 
 READ_TIMEOUT_S = 10
 """How long S3 may be silent within one answer; each request is tried three times."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from robot_data_platform.errors import ErrorKind, InvalidInputError, NotFoundError
-from robot_data_platform.storage.lake import Lake
 from robot_data_platform.storage.predicate import equals
-from robot_data_platform.storage.table import LakeTable
+
+if TYPE_CHECKING:
+    from robot_data_platform.storage.lake import Lake
+    from robot_data_platform.storage.table import LakeTable
 
 
 class TableVersion(TypedDict):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from robot_data_platform.errors import DataFaultError, ErrorKind, InvalidInputError
 from robot_data_platform.storage.faults import store_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 
 def safe_relative(relative: str, label: str) -> PurePosixPath:
@@ -85,6 +88,11 @@ class LocalSource:
     def label(self) -> str:
         """The folder as the user gave it."""
         return self._label
+
+    @property
+    def local_folder(self) -> Path:
+        """The folder itself."""
+        return self._root
 
     def list_files(self) -> tuple[str, ...]:
         """Return every file of the source, sorted; none where the folder is absent."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import lance
@@ -20,6 +19,8 @@ from robot_data_platform.storage.reach import check_reachable
 from robot_data_platform.storage.uri import storage_options
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     import numpy as np
     import numpy.typing as npt
     import pyarrow as pa

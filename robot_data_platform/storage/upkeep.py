@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import lance
 
 from robot_data_platform.errors import CommitConflictError
 from robot_data_platform.storage.faults import store_errors
+from robot_data_platform.storage.operations import commit, mark_deleted
 from robot_data_platform.storage.table import LakeTable, open_table
-from robot_data_platform.storage.uri import storage_options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import timedelta
 
 Value = TypeVar("Value")
 
@@ -70,26 +72,12 @@ def delete_rows(uri: str, predicate: str, properties: Mapping[str, str]) -> int:
     def work(table: LakeTable) -> int:
         num_rows = table.count_rows(predicate)
         if num_rows:
-            _commit_deletion(table, predicate, properties)
+            marked = mark_deleted(table, predicate)
+            deletion = lance.LanceOperation.Delete(marked.updated, marked.removed, predicate)
+            commit(table, deletion, properties)
         return num_rows
 
     return _retrying(uri, work)
-
-
-def _commit_deletion(table: LakeTable, predicate: str, properties: Mapping[str, str]) -> None:
-    removed, updated = [], []
-    for fragment in table.lance.get_fragments():
-        left = fragment.delete(predicate)
-        if left is None:
-            removed.append(fragment.fragment_id)
-        elif left.deletion_file != fragment.metadata.deletion_file:
-            updated.append(left)
-    transaction = lance.Transaction(
-        read_version=table.version,
-        operation=lance.LanceOperation.Delete(updated, removed, predicate),
-        transaction_properties=dict(properties),
-    )
-    lance.LanceDataset.commit(table.uri, transaction, storage_options=storage_options(table.uri))
 
 
 def clean_up(uri: str, older_than: timedelta) -> Cleaned:

@@ -88,7 +88,7 @@ def test_rows_outside_the_stream_have_no_picture() -> None:
 
 def test_a_jittering_camera_loses_no_row() -> None:
     rng = np.random.default_rng(0)
-    frames = np.arange(100, dtype=np.int64) * 33_333_333 + rng.integers(-2e6, 2e6, 100)
+    frames = np.arange(100, dtype=np.int64) * 33_333_333 + rng.integers(-2_000_000, 2_000_000, 100)
     rows = np.arange(int(frames[0]), int(frames[-1]), 10_000_000)
     assert match_nearest(rows, frames).found.all()
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from robot_data_platform.core.recording import (
@@ -17,6 +18,9 @@ from robot_data_platform.core.recording import (
 from robot_data_platform.core.rows import StreamIndex, episode_fields, episode_rows
 from robot_data_platform.core.schema import frames_base_fields, table_schema
 from robot_data_platform.errors import DataFaultError, ErrorKind
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MS = 1_000_000
 

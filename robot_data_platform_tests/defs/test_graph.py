@@ -48,7 +48,7 @@ def test_what_would_make_a_release_wrong_blocks() -> None:
 
 def test_a_schedule_and_the_sensors_are_there() -> None:
     repository = defs.get_repository_def()
-    names = {s.name for s in (*repository.sensor_defs, *repository.schedule_defs)}
+    names = {s.name for s in repository.sensor_defs} | {s.name for s in repository.schedule_defs}
     assert names >= {
         "new_uploads",
         "release_after_ingest",

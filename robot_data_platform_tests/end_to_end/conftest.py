@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,7 +57,7 @@ def run_rdp(folder: Path, *arguments: str, **environment: str) -> subprocess.Com
 @pytest.fixture(scope="session")
 def demonstration(
     samples: Path, repository: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Demonstration]:
+) -> Demonstration:
     """The demonstration's lake, landing folder and Dagster instance in a folder of their own."""
     folder = tmp_path_factory.mktemp("demonstration")
     for name in INSTANCE_FILES:

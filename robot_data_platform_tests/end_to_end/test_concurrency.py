@@ -8,8 +8,13 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from robot_data_platform.compute.ingestion import Workplace, find_ingestion
+from robot_data_platform.compute.ingestion import (
+    Workplace,
+)
 from robot_data_platform.compute.publish import publish_episodes
+from robot_data_platform.compute.registration import (
+    find_ingestion,
+)
 from robot_data_platform.testing.rawlog import RawlogShape
 from robot_data_platform_tests.compute.uploads import (
     IN_PROCESS,

@@ -6,13 +6,16 @@ import random
 import shutil
 import signal
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 import lance
 import pytest
 
-from robot_data_platform.compute.ingestion import Workplace
+from robot_data_platform.compute.ingestion import (
+    Workplace,
+)
 from robot_data_platform.testing.rawlog import RawlogEpisode, RawlogShape
 from robot_data_platform_tests.compute.uploads import (
     assert_holds,
@@ -61,11 +64,16 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
 def duration_s(prepared: Prepared, tmp_path_factory: pytest.TempPathFactory) -> dict[int, float]:
     """Seconds that the ingestion takes when nobody kills it, by number of workers."""
     measured = {}
-    for num_workers in (1, 2):
-        place = copied(prepared.place, tmp_path_factory.mktemp("measured"))
-        with started(place, "f1", num_workers) as process:
-            go(process)
-            begin = time.monotonic()
+    with ExitStack() as stack:
+        processes = {
+            num_workers: stack.enter_context(
+                started(copied(prepared.place, tmp_path_factory.mktemp("run")), "f1", num_workers)
+            )
+            for num_workers in (1, 2)
+        }
+        go(*processes.values())
+        begin = time.monotonic()
+        for num_workers, process in processes.items():
             assert process.wait() == 0
             measured[num_workers] = time.monotonic() - begin
     return measured

@@ -15,7 +15,7 @@ from robot_data_platform_tests.end_to_end.conftest import Demonstration, run_rdp
 @pytest.fixture(scope="session")
 def model(demonstration: Demonstration) -> str:
     rows = demonstration.rdp_json("release", "list", "aloha_fold")
-    return "ridge-" + cast("list[dict[str, Any]]", rows)[-1]["digest"][:12]
+    return "ridge-" + str(cast("list[dict[str, Any]]", rows)[-1]["digest"])[:12]
 
 
 @pytest.fixture(scope="session")
@@ -26,7 +26,7 @@ def lineage(demonstration: Demonstration, model: str) -> dict[str, Any]:
 def test_the_lineage_has_exactly_the_documented_keys(lineage: dict[str, Any]) -> None:
     assert set(lineage) == {
         *("model", "release", "digest", "tables", "episodes", "uploads", "sources", "runs"),
-        "code_version",
+        *("dataset", "code_version"),
     }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -88,7 +87,7 @@ class Ingested:
 @pytest.fixture(scope="module", params=list(SETS))
 def ingested(
     request: pytest.FixtureRequest, shared_data: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Ingested]:
+) -> Ingested:
     name = request.param
     source = shared_data / SETS[name].folder
     root = tmp_path_factory.mktemp(name)

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from robot_data_platform.storage.commit import grow_schema, rewrite_columns
+from robot_data_platform.storage.predicate import equals, is_in
 from robot_data_platform.storage.table import LakeTable, open_table
-from robot_data_platform.storage.upkeep import compact
+from robot_data_platform.storage.upkeep import compact, ensure_index, fold_indices
 from robot_data_platform_tests.storage.racing import holds
 from robot_data_platform_tests.storage.small_table import add, make_table
 
@@ -101,6 +102,24 @@ class ChangesOfATable(RuleBasedStateMachine):
     @rule()
     def compact(self) -> None:
         compact(self.uri)
+
+    @rule(column=st.sampled_from(["key", "upload"]))
+    def index(self, column: str) -> None:
+        ensure_index(self.uri, column)
+
+    @rule()
+    def fold(self) -> None:
+        fold_indices(self.uri)
+
+    @invariant()
+    def a_filter_finds_what_a_scan_finds(self) -> None:
+        table = open_table(self.uri)
+        for upload in {row.upload for row in self.rows.values()}:
+            found = table.read(["key"], equals("upload", upload))["key"].to_pylist()
+            assert sorted(found) == [k for k, row in self.rows.items() if row.upload == upload]
+        wanted = range(0, self.next_key, 2)
+        found = table.read(["key"], is_in("key", wanted))["key"].to_pylist()
+        assert sorted(found) == sorted(set(wanted) & set(self.rows))
 
     @invariant()
     def every_version_shows_what_it_showed(self) -> None:

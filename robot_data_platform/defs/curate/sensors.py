@@ -2,7 +2,9 @@
 
 import dagster as dg
 
+from robot_data_platform.defs.failures import failures
 from robot_data_platform.defs.jobs import ingest_upload, release_dataset
+from robot_data_platform.defs.resources import Platform
 
 
 @dg.run_status_sensor(
@@ -12,11 +14,12 @@ from robot_data_platform.defs.jobs import ingest_upload, release_dataset
     default_status=dg.DefaultSensorStatus.RUNNING,
     description="Requests splits and a release of a dataset after each of its uploads.",
 )
-def release_after_ingest(context: dg.RunStatusSensorContext) -> dg.RunRequest | dg.SkipReason:
+def release_after_ingest(context: dg.RunStatusSensorContext, platform: Platform) -> dg.RunRequest:
     """Request one release run per ingestion; equal content ends in the same release."""
-    dataset = context.dagster_run.tags.get("rdp/dataset")
-    if not dataset:
-        return dg.SkipReason(f"run {context.dagster_run.run_id} names no dataset")
+    tags = context.dagster_run.tags
+    with failures():
+        landing = platform.workplace.landing
+        dataset = tags.get("rdp/dataset") or landing.manifest(tags["dagster/partition"]).dataset
     return dg.RunRequest(
         partition_key=dataset,
         run_key=f"release:{context.dagster_run.run_id}",

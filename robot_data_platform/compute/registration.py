@@ -1,0 +1,199 @@
+"""Registering an upload: verify it, find its episodes, and reserve their indices, once."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from robot_data_platform.compute.ingestion import Ingestion, Workplace, open_source
+from robot_data_platform.core.fingerprint import digest as digest_of
+from robot_data_platform.errors import DataFaultError, ErrorKind, NotFoundError
+from robot_data_platform.formats.profile import Profile, find_profile, load_profile
+from robot_data_platform.formats.registry import detect_format
+from robot_data_platform.storage.commit import append_built
+from robot_data_platform.storage.predicate import equals
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from robot_data_platform.core.finding import Finding
+    from robot_data_platform.core.run import RunInfo
+    from robot_data_platform.storage.landing import Manifest
+    from robot_data_platform.storage.table import LakeTable
+    from robot_data_platform.video.settings import GopSettings
+
+INGEST_VERSION = "1"
+
+
+"""Raised by hand when the same upload would become other rows; part of the ingestion's name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """What registering an upload came to."""
+
+    ingestion: Ingestion
+    findings: tuple[Finding, ...]
+    """Contradictions of the source as a whole."""
+    catalog_version: int
+    is_new: bool
+    """False where this very ingestion was registered before."""
+    num_files: int
+    num_bytes: int
+
+
+def register_upload(
+    workplace: Workplace, upload: str, settings: GopSettings, run: RunInfo
+) -> Planned:
+    """Verify an upload's files, find its format and episodes, and reserve their indices.
+
+    Raises
+    ------
+    DataFaultError
+        ``hash-mismatch``, ``missing-file``, ``unknown-format``, ``empty-source``: the upload as a
+        whole can't be ingested.
+    InvalidInputError
+        ``invalid-profile``.
+    """
+    manifest = workplace.landing.manifest(upload)
+    workplace.landing.verify(manifest)
+    with open_source(workplace, manifest) as source:
+        profile = find_profile(source, _stated_profile(manifest))
+        file_format = detect_format(source, manifest.format)
+        listing = file_format.list_episodes(source, profile)
+    if not listing.episodes:
+        raise _no_episodes(upload, file_format.name, listing.findings)
+    ingestion = Ingestion(
+        workplace=workplace,
+        dataset=manifest.dataset,
+        upload=upload,
+        ingestion_id=_ingestion_id(manifest, profile, settings),
+        manifest_sha256=manifest.manifest_sha256,
+        format=file_format.name,
+        profile=profile,
+        settings=settings,
+        first_episode_index=-1,
+        num_episodes=len(listing.episodes),
+    )
+    reserved, version, is_new = _reserve(ingestion, manifest, run)
+    return Planned(
+        ingestion=reserved,
+        findings=listing.findings,
+        catalog_version=version,
+        is_new=is_new,
+        num_files=len(manifest.files),
+        num_bytes=sum(entry.size_bytes for entry in manifest.files),
+    )
+
+
+def find_ingestion(workplace: Workplace, upload: str, settings: GopSettings) -> Ingestion:
+    """Return the ingestion that `register_upload` reserved for the upload as it is now.
+
+    Raises
+    ------
+    NotFoundError
+        ``upload-not-found``: the upload as it is now was not registered yet.
+    """
+    manifest = workplace.landing.manifest(upload)
+    with open_source(workplace, manifest) as source:
+        profile = find_profile(source, _stated_profile(manifest))
+    name = _ingestion_id(manifest, profile, settings)
+    table = workplace.lake.find_catalog("uploads")
+    row = _registered(table, name) if table is not None else None
+    if row is None:
+        raise NotFoundError(
+            f"Upload {upload!r} of dataset {manifest.dataset!r} is not registered with these "
+            "settings. Materialize raw_episodes for it first.",
+            kind=ErrorKind.UPLOAD_NOT_FOUND,
+            upload=upload,
+        )
+    return Ingestion(
+        workplace=workplace,
+        dataset=manifest.dataset,
+        upload=upload,
+        ingestion_id=name,
+        manifest_sha256=manifest.manifest_sha256,
+        format=str(row["format"]),
+        profile=profile,
+        settings=settings,
+        first_episode_index=int(str(row["first_episode_index"])),
+        num_episodes=int(str(row["num_episodes"])),
+    )
+
+
+def _stated_profile(manifest: Manifest) -> Profile | None:
+    return load_profile(manifest.profile) if manifest.profile else None
+
+
+def _ingestion_id(manifest: Manifest, profile: Profile, settings: GopSettings) -> str:
+    named = {
+        "dataset": manifest.dataset,
+        "upload": manifest.upload,
+        "manifest_sha256": manifest.manifest_sha256,
+        "profile": profile.digest(),
+        "settings": settings.as_dict(),
+        "ingest_version": INGEST_VERSION,
+    }
+    return "in_" + digest_of(named)[:24]
+
+
+def _registered(table: LakeTable, ingestion_id: str) -> dict[str, object] | None:
+    rows = table.read(where=equals("ingestion_id", ingestion_id)).to_pylist()
+    return rows[0] if rows else None
+
+
+def _reserve(ingestion: Ingestion, manifest: Manifest, run: RunInfo) -> tuple[Ingestion, int, bool]:
+    """Reserve episode indices by one compare-and-swap; the loser of a race counts again."""
+    lake = ingestion.workplace.lake
+    table = lake.ensure_catalog("uploads")
+
+    def row_at(at: LakeTable) -> pa.Table:
+        held = at.read(
+            ["first_episode_index", "num_episodes"], equals("dataset", ingestion.dataset)
+        ).to_pylist()
+        first = max((r["first_episode_index"] + r["num_episodes"] for r in held), default=0)
+        return pa.Table.from_pylist(
+            [_upload_row(ingestion, manifest, run, first)], schema=at.schema
+        )
+
+    committed = append_built(
+        table.uri,
+        row_at,
+        properties=run.properties(),
+        is_done=lambda at: _registered(at, ingestion.ingestion_id) is not None,
+    )
+    row = _registered(lake.ensure_catalog("uploads"), ingestion.ingestion_id)
+    assert row is not None
+    first = int(str(row["first_episode_index"]))
+    return replace(ingestion, first_episode_index=first), committed.version, committed.is_new
+
+
+def _upload_row(
+    ingestion: Ingestion, manifest: Manifest, run: RunInfo, first_episode_index: int
+) -> dict[str, object]:
+    return {
+        "ingestion_id": ingestion.ingestion_id,
+        "dataset": ingestion.dataset,
+        "upload": ingestion.upload,
+        "manifest_sha256": manifest.manifest_sha256,
+        "format": ingestion.format,
+        "profile_yaml": ingestion.profile.model_dump_json(exclude_defaults=True),
+        "settings_json": json.dumps(ingestion.settings.as_dict()),
+        "first_episode_index": first_episode_index,
+        "num_episodes": ingestion.num_episodes,
+        "created_ns": run.created_ns,
+        "run_id": run.run_id,
+        "code_version": run.code_version,
+    }
+
+
+def _no_episodes(upload: str, name: str, findings: Sequence[Finding]) -> DataFaultError:
+    said = " ".join(finding.message for finding in findings)
+    return DataFaultError(
+        f"Upload {upload!r} ({name}) holds no episode: expected at least one. {said}".strip(),
+        kind=ErrorKind.EMPTY_SOURCE,
+        upload=upload,
+    )

@@ -1,0 +1,79 @@
+"""Every command that prints JSON prints exactly the keys that docs/cli.md documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from robot_data_platform.cli.main import cli
+from robot_data_platform_tests.cli.conftest import DATASET, Lab, Released
+from robot_data_platform_tests.cli.documented import documented
+from robot_data_platform_tests.conftest import REPOSITORY
+
+PAGE = documented(REPOSITORY / "docs" / "cli.md")
+
+Printed = Callable[[Lab, Released], object]
+
+
+def printed_by(*arguments: object) -> Printed:
+    return lambda lab, _: lab.rdp_json(*arguments)
+
+
+PRINTED: dict[str, Printed] = {
+    "upload": printed_by("upload", "recording", "--dataset", "other", "--landing", "elsewhere"),
+    "inspect": printed_by("inspect", "recording"),
+    "ingest": lambda lab, _: lab.ingested.json(),
+    "datasets": printed_by("datasets"),
+    "episodes": printed_by("episodes", DATASET),
+    "findings": printed_by("findings", DATASET),
+    "release create": lambda _, released: released.created.json(),
+    "release list": printed_by("release", "list"),
+    "release show": printed_by("release", "show", DATASET, "v1"),
+    "release diff": printed_by("release", "diff", DATASET, "v1", "v2"),
+    "release verify": printed_by("release", "verify", DATASET, "v1"),
+    "lineage": lambda lab, released: lab.rdp_json("lineage", released.model),
+    "impact": lambda lab, _: lab.rdp_json("impact", lab.upload),
+    "maintain": printed_by("maintain", DATASET),
+}
+
+
+def commands_with_json(group: click.Group, prefix: str = "") -> Iterator[str]:
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from commands_with_json(command, f"{prefix}{name} ")
+        elif any("--json" in option.opts for option in command.params):
+            yield prefix + name
+
+
+def test_the_page_documents_every_command_with_json_and_no_other() -> None:
+    assert sorted(PAGE) == sorted(commands_with_json(cli))
+
+
+@pytest.mark.parametrize("command", sorted(PAGE))
+def test_a_command_prints_the_documented_keys(lab: Lab, released: Released, command: str) -> None:
+    assert list(PAGE[command].faults(PRINTED[command](lab, released))) == []
+
+
+def test_a_table_in_the_order_of_the_page_names_the_tables_of_an_ingestion(lab: Lab) -> None:
+    assert list(lab.ingested.json()["tables"]) == ["gops", "frames", "episodes", "quality"]
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ({"a": 1, "b": [{"c": 1}], "d": {"x": {"e": 2}}}, []),
+        ({"a": 1, "b": [], "d": {}, "f": 0}, ["$ has keys"]),
+        ({"a": 1, "b": [{}], "d": {}}, ["$.b[] has keys"]),
+        ({"a": 1, "b": {}, "d": {"x": {"e": 2, "g": 3}}}, ["$.b is no list", "$.d.x has keys"]),
+    ],
+)
+def test_a_value_that_is_not_as_documented_is_told(
+    tmp_path: Path, value: object, told: list[str]
+) -> None:
+    page = tmp_path / "page.md"
+    page.write_text('`rdp x --json`; words:\n`{"a", "b": [{"c"}], "d": {name: {"e"}}}`\n')
+    faults = sorted(documented(page)["x"].faults(value))
+    assert [fault[: len(start)] for fault, start in zip(faults, told, strict=True)] == told
