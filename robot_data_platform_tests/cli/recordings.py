@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 from robot_data_platform.testing.rawlog import Draw, RawlogEpisode, RawlogShape, write_rawlog
 from robot_data_platform_tests.video.videos import write_video
 
+OPTIONS: Mapping[str, str] = {"preset": "ultrafast", "crf": "8"}
+"""Of the encoder: quick to make, and every picture's number readable."""
 
-def record(folder: Path, shape: RawlogShape) -> tuple[RawlogEpisode, ...]:
+
+def record(
+    folder: Path, shape: RawlogShape, options: Mapping[str, str] = OPTIONS
+) -> tuple[RawlogEpisode, ...]:
     """Write an upload that a robot might bring, and return what it holds."""
-    return write_rawlog(folder, shape, _write_video)
 
+    def write(path: Path, num_frames: int, draw: Draw) -> Path:
+        size = (shape.height_px, shape.width_px)
+        return write_video(path, num_frames, options=options, size=size, picture=draw)
 
-def _write_video(path: Path, num_frames: int, draw: Draw) -> Path:
-    height, width, _ = draw(0).shape
-    options = {"preset": "ultrafast", "crf": "8"}
-    return write_video(path, num_frames, options=options, size=(height, width), picture=draw)
+    return write_rawlog(folder, shape, write)
 
 
 def copy_episode(source: Path, target: Path, name: str) -> Path:
