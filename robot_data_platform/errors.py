@@ -45,6 +45,7 @@ class ErrorKind(StrEnum):
     ROW_MISMATCH = "row-mismatch"
     HASH_MISMATCH = "hash-mismatch"
     NO_ROWS = "no-rows"
+    CHECK_FAILED = "check-failed"
     # things that are not there
     DATASET_NOT_FOUND = "dataset-not-found"
     UPLOAD_NOT_FOUND = "upload-not-found"
@@ -110,6 +111,23 @@ class CommitConflictError(RobotDataError):
 
 class StorageError(RobotDataError):
     """The object store or the disk failed; worth another try after a pause."""
+
+
+LASTING_KINDS = frozenset(
+    {
+        ErrorKind.STORE_DENIED,
+        ErrorKind.STORE_UNSAFE,
+        ErrorKind.DISK_FULL,
+        ErrorKind.NEWER_FORMAT_VERSION,
+        ErrorKind.WORKER_DIED,
+    }
+)
+"""Failures of the store that no pause mends."""
+
+
+def is_worth_retrying(error: RobotDataError) -> bool:
+    """Return whether the same call may succeed later: the store failed in a way that passes."""
+    return isinstance(error, StorageError | CommitConflictError) and error.kind not in LASTING_KINDS
 
 
 def _rebuild(

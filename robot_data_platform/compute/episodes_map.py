@@ -22,6 +22,7 @@ from robot_data_platform.errors import (
     InvalidInputError,
     RobotDataError,
     StorageError,
+    is_worth_retrying,
 )
 
 Item = TypeVar("Item")
@@ -29,12 +30,6 @@ Value = TypeVar("Value")
 Backend = Literal["local", "ray"]
 Progress = Callable[[int, int], None]
 """Called with (items done, items in all) after each item."""
-
-RETRIED = (StorageError, CommitConflictError)
-"""Errors of the store: the same call may succeed later."""
-
-NEVER_RETRIED = {ErrorKind.STORE_DENIED, ErrorKind.DISK_FULL, ErrorKind.NEWER_FORMAT_VERSION}
-"""Errors of the store that another try can't mend."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,8 +112,8 @@ class _attempt(Generic[Item, Value]):  # noqa: N801 (a picklable function)
                 return Outcome(self.function(item), None)
             except (DataFaultError, InvalidInputError) as err:
                 return Outcome(None, err)
-            except RETRIED as err:
-                if err.kind in NEVER_RETRIED or attempt + 1 == self.fanout.max_attempts:
+            except (StorageError, CommitConflictError) as err:
+                if not is_worth_retrying(err) or attempt + 1 == self.fanout.max_attempts:
                     raise
                 time.sleep(self.fanout.pause_s * 2**attempt)
         raise AssertionError("unreachable: the last attempt returns or raises")

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
+from robot_data_platform import errors
 from robot_data_platform.defs.graph import build_definitions
 from robot_data_platform.defs.ingest.sensors import run_key
 from robot_data_platform.defs.partitions import DATASETS, UPLOADS
-from robot_data_platform.errors import DataFaultError, ErrorKind
+from robot_data_platform.errors import DataFaultError, ErrorKind, RobotDataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,23 +107,35 @@ def _run(
         raise _refused(job, partition, result)
 
 
-def _refused(job: str, partition: str, result: dg.ExecuteInProcessResult) -> DataFaultError:
-    reasons = [_reason(event) for event in result.all_events if event.is_step_failure]
-    said = " ".join(reason for reason in reasons if reason) or "a check failed"
-    return DataFaultError(
+def _refused(job: str, partition: str, result: dg.ExecuteInProcessResult) -> RobotDataError:
+    """Return what the run failed with: the error itself where a step raised one of ours."""
+    failed = [event for event in result.all_events if event.is_step_failure]
+    said = " ".join(filter(None, map(_reason, failed))) or "A blocking check failed"
+    cls, kind = _class_and_kind(failed)
+    return cls(
         f"{said} (job {job}, partition {partition!r}, run {result.run_id})",
-        kind=ErrorKind.METADATA_CONTRADICTION,
+        kind=kind,
         partition=partition,
         run_id=result.run_id,
     )
 
 
+def _class_and_kind(failed: list[dg.DagsterEvent]) -> tuple[type[RobotDataError], ErrorKind]:
+    for event in failed:
+        data = event.step_failure_data
+        told = data.user_failure_data.metadata if data.user_failure_data else {}
+        if "error_class" in told:
+            cls: type[RobotDataError] = getattr(errors, str(told["error_class"].value))
+            return cls, ErrorKind(str(told["error_kind"].value))
+    return DataFaultError, ErrorKind.CHECK_FAILED
+
+
 def _reason(event: dg.DagsterEvent) -> str:
     """Return the message of the failure, or of what it was caused by, deepest first."""
-    failure = event.step_failure_data.user_failure_data
-    if failure is not None and failure.description:
-        return failure.description
-    error = event.step_failure_data.error
+    data = event.step_failure_data
+    if data.user_failure_data is not None and data.user_failure_data.description:
+        return data.user_failure_data.description
+    error = data.error
     while error is not None and error.cause is not None:
         error = error.cause
     return error.message.strip() if error else ""

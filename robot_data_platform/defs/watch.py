@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 
 def requested_uploads(instance: dg.DagsterInstance, platform: Platform) -> Iterator[Manifest]:
-    """Yield the manifest of each upload that the sensor requests a run for, tick by tick."""
+    """Yield the manifest of each upload that the sensor requests a run for, tick by tick.
+
+    The caller runs each before it asks for the next; the sensor goes on asking for what has no
+    run, so without runs this never ends.
+    """
     cursor = None
     while True:
         context = dg.build_sensor_context(

@@ -81,7 +81,9 @@ _FAULT_BY_ERRNO = {
 _FAULT_BY_PATTERN: tuple[tuple[str, _Fault], ...] = (
     (r"commit conflict|concurrent writers|incompatible transaction|preempted", _CONFLICT),
     (r"please upgrade lance", _NEWER),
-    (r"StorageFull|no space left", _FULL),
+    # With little room left, Lance writes part of a blob and then finds it short.
+    (r"StorageFull|no space left|exceeds blob object size", _FULL),
+    (r"failed to fill whole buffer", _DAMAGED),
     (r"NoSuchBucket", _NO_BUCKET),
     (
         r"AccessDenied|Forbidden|Unauthorized|SignatureDoesNotMatch|InvalidAccessKeyId"

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from robot_data_platform.testing.rawlog import RawlogShape
-from robot_data_platform_tests.cli.conftest import DATASET, Lab
+from robot_data_platform_tests.cli.conftest import Lab
 from robot_data_platform_tests.cli.rdp import Done, rdp
 from robot_data_platform_tests.cli.recordings import record
 
@@ -144,7 +144,3 @@ def test_inspecting_a_file_looks_at_no_other(tmp_path: Path) -> None:
             file["observations/qpos"] = file["action"] = np.zeros((4, 2), np.float32)
     report = rdp(tmp_path, "inspect", "one.hdf5", "--json").json()
     assert [episode["source_key"] for episode in report["episodes"]] == ["one.hdf5"]
-
-
-def test_a_dataset_is_listed_once_its_first_upload_is_published(lab: Lab) -> None:
-    assert [facts["dataset"] for facts in lab.rdp_json("datasets")] == [DATASET]

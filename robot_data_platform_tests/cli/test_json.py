@@ -57,7 +57,7 @@ def test_a_command_prints_the_documented_keys(lab: Lab, released: Released, comm
     assert list(PAGE[command].faults(PRINTED[command](lab, released))) == []
 
 
-def test_a_table_in_the_order_of_the_page_names_the_tables_of_an_ingestion(lab: Lab) -> None:
+def test_an_ingestion_names_its_tables_in_the_order_they_are_made(lab: Lab) -> None:
     assert list(lab.ingested.json()["tables"]) == ["gops", "frames", "episodes", "quality"]
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from robot_data_platform.compute import episodes_map
 from robot_data_platform.compute.episodes_map import Fanout, Outcome, map_episodes
 from robot_data_platform.errors import (
+    LASTING_KINDS,
     CommitConflictError,
     DataFaultError,
     ErrorKind,
@@ -94,7 +94,7 @@ def test_a_store_that_fails_too_often_ends_the_whole_with_its_error(
     assert num_tries(work[1]) == fanout.max_attempts
 
 
-@pytest.mark.parametrize("kind", sorted(episodes_map.NEVER_RETRIED))
+@pytest.mark.parametrize("kind", sorted(LASTING_KINDS))
 def test_a_store_that_another_try_cannot_mend_is_tried_once(
     tmp_path: Path, kind: ErrorKind
 ) -> None:
