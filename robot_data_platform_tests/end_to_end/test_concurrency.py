@@ -8,13 +8,14 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from robot_data_platform.compute.ingestion import (
-    Workplace,
-)
+import pytest
+
+from robot_data_platform.compute.frames import write_frames
+from robot_data_platform.compute.gop_video import write_gop_video
+from robot_data_platform.compute.ingestion import Workplace
 from robot_data_platform.compute.publish import publish_episodes
-from robot_data_platform.compute.registration import (
-    find_ingestion,
-)
+from robot_data_platform.compute.registration import find_ingestion, register_upload
+from robot_data_platform.errors import DataFaultError
 from robot_data_platform.testing.rawlog import RawlogShape
 from robot_data_platform_tests.compute.uploads import (
     IN_PROCESS,
@@ -23,7 +24,6 @@ from robot_data_platform_tests.compute.uploads import (
     STEPS,
     assert_holds,
     doubled,
-    ingest,
     land,
     published,
     workplace,
@@ -50,22 +50,31 @@ def test_two_ingestions_of_one_upload_leave_one_copy(tmp_path: Path) -> None:
     assert place.lake.ensure_catalog("uploads").count_rows() == 1
 
 
-def test_of_two_contents_published_at_once_one_is_there_whole(tmp_path: Path) -> None:
+def test_of_two_settings_published_at_once_one_is_there_whole(tmp_path: Path) -> None:
     place = workplace(tmp_path)
-    land(place, "robot", "u1", replace(SHAPE, seed=2))
-    ingest(place, "u1")
-    ingestions, written = [], {}
-    for seed in (0, 1):
-        episodes = land(place, "robot", "u1", replace(SHAPE, seed=seed))
-        for step in ("raw_episodes", "gop_video", "frames"):
-            STEPS[step](place, "u1", IN_PROCESS, RUN)
-        ingestions.append(find_ingestion(place, "u1", SETTINGS))
-        written[ingestions[-1].ingestion_id] = episodes
+    episodes = land(place, "robot", "u1", SHAPE)
+    ingestions = []
+    for settings in (SETTINGS, replace(SETTINGS, gop_size=8)):
+        ingestions.append(register_upload(place, "u1", settings, RUN).ingestion)
+        write_gop_video(ingestions[-1], IN_PROCESS, RUN)
+        write_frames(ingestions[-1], IN_PROCESS, RUN)
     with ThreadPoolExecutor() as pool:
         list(pool.map(lambda ingestion: publish_episodes(ingestion, IN_PROCESS, RUN), ingestions))
     rows = place.lake.open("robot", "episodes").read(["ingestion_id"])
-    (shown,) = set(rows["ingestion_id"].to_pylist())
-    assert_holds(place, "robot", "u1", written[shown])
+    assert len(set(rows["ingestion_id"].to_pylist())) == 1
+    assert_holds(place, "robot", "u1", episodes)
+
+
+def test_content_that_was_corrected_on_the_way_is_refused(tmp_path: Path) -> None:
+    place = workplace(tmp_path)
+    land(place, "robot", "u1", replace(SHAPE, seed=0))
+    for step in ("raw_episodes", "gop_video", "frames"):
+        STEPS[step](place, "u1", IN_PROCESS, RUN)
+    stale = find_ingestion(place, "u1", SETTINGS)
+    land(place, "robot", "u1", replace(SHAPE, seed=1))
+    with pytest.raises(DataFaultError, match="'u1' was corrected while it was ingested"):
+        publish_episodes(stale, IN_PROCESS, RUN)
+    assert place.lake.ensure("robot", "episodes").count_rows() == 0
 
 
 def test_four_uploads_at_once_are_all_there_under_indices_of_their_own(tmp_path: Path) -> None:
