@@ -1,8 +1,9 @@
-"""The items at some positions: one take of rows, one read of blobs, then arrays."""
+"""A batch of items: their rows, one read of blobs for all cameras, then arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -10,64 +11,87 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from robot_data_platform.core.time_base import NS_PER_S
-from robot_data_platform.reader.columns import column_values
+from robot_data_platform.errors import DataFaultError
+from robot_data_platform.reader.buffers import Lease
+from robot_data_platform.reader.columns import TextValues
+from robot_data_platform.reader.gop_cache import GopCache
 from robot_data_platform.reader.gop_jobs import NO_PICTURE, PictureSlots
 from robot_data_platform.reader.item_keys import picture_key
-from robot_data_platform.reader.items import Array, Batch, Item, split_batch, to_pictures
+from robot_data_platform.reader.items import Array, Batch
+from robot_data_platform.reader.row_source import PictureRefs, Rows
 from robot_data_platform.reader.view import View
 from robot_data_platform.reader.windows import KeyRows
 
 Int64Array = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
-def read_items(view: View, position: Int64Array) -> list[Item]:
-    """Return the items at some positions, in their order; repeats allowed.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadBatch:
+    """Items as stacked arrays."""
+
+    values: Batch
+    """By item key, (N, ...)."""
+    num_items: int
+    """N; fewer than were asked for where items are left out."""
+    fault: DataFaultError | None = None
+    """Why items are left out, the first reason."""
+
+
+def read_batch(view: View, item: Int64Array, lease: Lease, cache: GopCache | None) -> ReadBatch:
+    """Return some items, in their order; repeats allowed.
 
     Parameters
     ----------
-    position : ndarray of int64, shape (N,)
-        ``0 <= position < len(view.index)``.
+    item : ndarray of int64, shape (N,)
+        ``0 <= item < len(view.selection)``.
+    lease : Lease
+        Where the memory of pictures comes from.
+    cache : GopCache, optional
+        As `PictureReader.read` says.
 
     Raises
     ------
     DataFaultError
-        ``row-mismatch``, ``gop-missing`` or ``gop-damaged``.
+        ``row-mismatch``, ``gop-missing`` or ``gop-damaged``; with ``on_error="skip"``, items that
+        need such a GOP are left out instead.
     """
-    if not len(position):
-        return []
-    keys = [*view.columns, *map(picture_key, view.cameras)]
+    position = view.selection.positions(item)
+    keys = [*view.columns, *map(picture_key, view.sizes)]
     wanted = {key: view.windows.rows_of(key, position, view.index) for key in keys}
     taken = np.unique(np.concatenate([position, *(r.position.ravel() for r in wanted.values())]))
-    table = view.rows.take(taken, view.columns.values(), view.cameras)
-    picks = {key: _Pick(taken, rows) for key, rows in wanted.items()}
+    rows = view.rows.take(taken)
+    picks = {key: _Pick(taken, key_rows) for key, key_rows in wanted.items()}
+    slots = [_slots(view, rows, camera, picks, lease) for camera in view.sizes]
+    faults = view.pictures.read(slots, cache)
     batch = {
-        **_identity(view, position),
-        **_columns(view, table, picks),
-        **_pictures(view, table, picks),
+        **_identity(view, item, position),
+        **_columns(view, rows, picks),
+        **_pictures(slots, picks),
     }
-    return split_batch(batch, len(position), view.spec.output)
+    if not faults:
+        return ReadBatch(values=batch, num_items=len(item))
+    return _without(view, batch, slots, faults)
 
 
 class _Pick:
     """From M taken rows to the (N, K) rows of one key."""
 
     def __init__(self, taken: Int64Array, rows: KeyRows) -> None:
-        self.at = np.searchsorted(taken, rows.position)
+        at = np.searchsorted(taken, rows.position)
         self.is_pad = rows.is_pad
-
-    def values(self, of_taken: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
-        """Return (N, K, ...) values of (M, ...) ones; (N, ...) without a window."""
-        return of_taken[self.at if self.is_pad is not None else self.at[:, 0]]
+        self.at: Int64Array = at if rows.is_pad is not None else at[:, 0]
+        """(N, K) places among the taken rows; (N,) without a window."""
 
 
-def _identity(view: View, position: Int64Array) -> Batch:
+def _identity(view: View, item: Int64Array, position: Int64Array) -> Batch:
     index = view.index
     number = index.episode_number(position)
     first = index.start[number]
     time_ns = index.timestamp_ns[position] - index.timestamp_ns[first]
     return {
-        "index": position,
+        "index": item,
         "episode_index": view.episodes.episode_index[number],
         "episode_id": view.episodes.episode_id.take(pa.array(number)).to_pylist(),
         "frame_index": position - first,
@@ -75,43 +99,48 @@ def _identity(view: View, position: Int64Array) -> Batch:
     }
 
 
-def _columns(view: View, table: pa.Table, picks: Mapping[str, _Pick]) -> Batch:
+def _columns(view: View, rows: Rows, picks: Mapping[str, _Pick]) -> Batch:
     batch: dict[str, Array | list[str]] = {}
     for key, column in view.columns.items():
-        pick, held = picks[key], column_values(table[column])
-        if isinstance(held.values, list):
-            batch[key] = [held.values[n] for n in pick.at[:, 0].tolist()]
-            continue
-        missing = None if held.is_missing is None else pick.values(held.is_missing)
-        batch |= _with_masks(key, pick, pick.values(held.values), missing)
+        pick = picks[key]
+        picked = rows.columns[column].take(pick.at)
+        if isinstance(picked, TextValues):
+            batch[key] = picked.to_list()
+        else:
+            batch |= _with_masks(key, pick, picked.values, picked.is_missing)
     return batch
 
 
-def _pictures(view: View, table: pa.Table, picks: Mapping[str, _Pick]) -> Batch:
-    slots = [_slots(view, table, camera, picks) for camera in view.cameras]
-    view.pictures.read(slots)
-    batch: dict[str, Array | list[str]] = {}
-    for filled in slots:
-        key, spec = picture_key(filled.camera), view.spec
-        pictures = to_pictures(filled.out, spec.picture_dtype, channels_first=spec.channels_first)
-        is_missing = filled.gop_key == NO_PICTURE
-        batch |= _with_masks(key, picks[key], pictures, is_missing)
-    return batch
+def _slots(
+    view: View, rows: Rows, camera: str, picks: Mapping[str, _Pick], lease: Lease
+) -> PictureSlots:
+    at = picks[picture_key(camera)].at
+    return picture_slots(view, camera, rows.refs[camera], at, lease)
 
 
-def _slots(view: View, table: pa.Table, camera: str, picks: Mapping[str, _Pick]) -> PictureSlots:
-    refs, pick = view.rows.picture_refs(table, camera), picks[picture_key(camera)]
-    gop_key = pick.values(refs.gop_key)
+def picture_slots(
+    view: View, camera: str, refs: PictureRefs, at: Int64Array, lease: Lease
+) -> PictureSlots:
+    """Return the slots for the pictures of some of the taken rows, ``at``, (N,) or (N, K)."""
+    shape = (*at.shape, *view.form.shape(view.sizes[camera][0]))
     return PictureSlots(
         camera=camera,
-        gop_key=gop_key,
-        frame=pick.values(refs.frame),
-        out=np.empty((*gop_key.shape, *view.cameras[camera], 3), dtype=np.uint8),
+        gop_key=refs.gop_key[at],
+        frame=refs.frame[at].astype(np.int64),
+        out=lease.empty(camera, shape, view.form.dtype),
     )
 
 
+def _pictures(slots: list[PictureSlots], picks: Mapping[str, _Pick]) -> Batch:
+    batch: dict[str, Array | list[str]] = {}
+    for filled in slots:
+        key = picture_key(filled.camera)
+        batch |= _with_masks(key, picks[key], filled.out, filled.gop_key == NO_PICTURE)
+    return batch
+
+
 def _with_masks(
-    key: str, pick: _Pick, values: Array, is_missing: npt.NDArray[np.bool_] | None
+    key: str, pick: _Pick, values: Array, is_missing: BoolArray | None
 ) -> dict[str, Array | list[str]]:
     """Return a key's values with ``_is_pad`` where it has a window and ``_is_missing`` if told."""
     batch: dict[str, Array | list[str]] = {key: values}
@@ -120,3 +149,25 @@ def _with_masks(
     if is_missing is not None:
         batch[f"{key}_is_missing"] = is_missing
     return batch
+
+
+def _without(
+    view: View, batch: Batch, slots: list[PictureSlots], faults: list[DataFaultError]
+) -> ReadBatch:
+    """Return the items that need none of the GOPs at fault; raise where they must not be lost."""
+    if view.spec.on_error == "raise":
+        raise faults[0]
+    is_lost = np.zeros(len(batch["index"]), dtype=np.bool_)
+    bad = np.array([int(str(fault.facts["gop_key"])) for fault in faults], dtype=np.int64)
+    for filled in slots:
+        is_bad = np.isin(filled.gop_key, bad)
+        is_lost |= is_bad.reshape(len(is_lost), -1).any(axis=1)
+    for fault in faults:
+        view.skips.add_fault(fault)
+    view.skips.add_items(int(np.count_nonzero(is_lost)))
+    kept = np.flatnonzero(~is_lost)
+    values = {
+        key: [value[n] for n in kept.tolist()] if isinstance(value, list) else value[kept]
+        for key, value in batch.items()
+    }
+    return ReadBatch(values=values, num_items=len(kept), fault=faults[0])

@@ -1,4 +1,4 @@
-"""Which cameras a reader decodes, and how large their pictures are."""
+"""Which cameras a reader decodes, and how large their stored pictures are."""
 
 from __future__ import annotations
 
@@ -18,9 +18,14 @@ Size = tuple[int, int]
 
 
 def choose_cameras(
-    episodes: EpisodeSet, schema: pa.Schema, wanted: Iterable[str] | None, place: Place
-) -> dict[str, Size]:
-    """Return the size of each chosen camera's pictures.
+    episodes: EpisodeSet,
+    schema: pa.Schema,
+    wanted: Iterable[str] | None,
+    place: Place,
+    *,
+    is_scaled: bool,
+) -> dict[str, list[Size]]:
+    """Return the sizes of each chosen camera's pictures; one each, unless they are scaled.
 
     Parameters
     ----------
@@ -28,6 +33,8 @@ def choose_cameras(
         Schema of ``frames``.
     wanted : iterable of str, optional
         Camera names; None = all that some chosen episode has.
+    is_scaled : bool
+        Whether all pictures are brought to one size.
 
     Raises
     ------
@@ -42,7 +49,9 @@ def choose_cameras(
     for camera in chosen:
         if camera not in sizes_by_camera:
             raise camera_not_found(camera, sizes_by_camera, place)
-        sizes[camera] = _one_size(camera, sizes_by_camera[camera], place)
+        sizes[camera] = sizes_by_camera[camera]
+        if not is_scaled:
+            _check_one_size(camera, sizes[camera], place)
     return sizes
 
 
@@ -54,17 +63,17 @@ def _sizes_by_camera(episodes: EpisodeSet, schema: pa.Schema) -> dict[str, list[
     return sizes
 
 
-def _one_size(camera: str, sizes: list[Size], place: Place) -> Size:
+def _check_one_size(camera: str, sizes: list[Size], place: Place) -> None:
     if len(sizes) > 1:
         raise InvalidInputError(
             f"Camera {camera!r} of {place} has pictures of several sizes: got height x width "
             f"{[f'{h}x{w}' for h, w in sizes]}, expected one in the chosen episodes. Choose "
-            "episodes of one size, or leave the camera out of cameras.",
+            "episodes of one size, scale all to one by image_size, or leave the camera out of "
+            "cameras.",
             kind=ErrorKind.SHAPE_MISMATCH,
             camera=camera,
             **place.facts(),
         )
-    return sizes[0]
 
 
 def camera_not_found(camera: str, there: Iterable[str], place: Place) -> NotFoundError:

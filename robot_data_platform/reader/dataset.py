@@ -5,25 +5,28 @@ Importing this loads neither Lance nor PyAV: a data-loader worker pays for them 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import index as whole_number
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
-import numpy as np
-
-from robot_data_platform.errors import ErrorKind, IndexOutOfRangeError, InvalidInputError
-from robot_data_platform.reader.spec import Output, PictureDtype, ReadSpec
+from robot_data_platform.reader.open_dataset import OpenDataset
+from robot_data_platform.reader.spec import (
+    DEFAULT_RAM_BYTES,
+    OnError,
+    Output,
+    PictureDtype,
+    ReadSpec,
+)
 from robot_data_platform.storage.uri import normalise_root
 
 if TYPE_CHECKING:
     from robot_data_platform.reader.items import Item
-    from robot_data_platform.reader.view import View
+    from robot_data_platform.reader.samplers import Sampler
     from robot_data_platform.storage.lake import Lake
 
 
-class RobotLanceDataset:
+class RobotLanceDataset(OpenDataset):
     """The rows of a dataset or release, one item per control step.
 
     An item is a dict with LeRobot's keys: ``observation.state`` and ``action`` (float32, (D,)),
@@ -66,12 +69,34 @@ class RobotLanceDataset:
     columns : iterable of str, optional
         Columns to read, by item key or stored name; None = every signal and label. The keys that
         say which row it is are always there.
+    filter : str, optional
+        Predicate in SQL on the numbers, texts and booleans of ``frames`` (items are the rows for
+        which it holds; windows still see the others) or of ``episodes`` (only such episodes are
+        read). Lance parses it.
+    image_size : tuple of int, optional
+        Height and width to scale every picture to, without regard to its proportions, in the same
+        pass that converts it to RGB: each pixel is the mean of the area that it covers.
     output : {"numpy", "torch"}
         Arrays or tensors.
     picture_dtype : {"uint8", "float32"}, optional
         ``float32`` is in [0, 1]. None = ``uint8`` for numpy, ``float32`` for torch as LeRobot.
     channels_first : bool, optional
         Pictures as (3, H, W). None = (H, W, 3) for numpy, (3, H, W) for torch as LeRobot.
+    on_error : {"raise", "skip"}
+        What a GOP does that is missing, fails its checksum or can't be decoded: raise, or leave
+        out the items that need it, log a warning, and count them in `skipped`. Where nothing is
+        left of what was asked for, it is raised all the same.
+    ram_budget_bytes : int
+        Columns that are not pictures, and references to pictures, are held in memory where they
+        fit in so many bytes, and else read for each batch.
+    gop_cache_bytes : int, optional
+        Decoded GOPs that are kept for later batches. None = 256 MiB in `iter_batches` with an
+        order in which neighbouring batches share GOPs, and else none; 0 = none. For random access
+        it costs more than it gives, since a GOP that is kept is decoded whole.
+    zero_copy : bool
+        Hand out pictures as views of a ring of buffers, which is used again: those of a batch are
+        valid until the third read after theirs, and of `iter_batches` until the next batch. In
+        Python's development mode (``python -X dev``) stale views are filled with byte 0xFA.
 
     Raises
     ------
@@ -100,13 +125,19 @@ class RobotLanceDataset:
         tolerance_s: float = 1e-4,
         cameras: Iterable[str] | None = None,
         columns: Iterable[str] | None = None,
+        filter: str | None = None,
+        image_size: tuple[int, int] | None = None,
         output: Output = "numpy",
         picture_dtype: PictureDtype | None = None,
         channels_first: bool | None = None,
+        on_error: OnError = "raise",
+        ram_budget_bytes: int = DEFAULT_RAM_BYTES,
+        gop_cache_bytes: int | None = None,
+        zero_copy: bool = False,
     ) -> None:
         is_torch = output == "torch"
         windows = delta_timestamps or {}
-        self._spec = ReadSpec(
+        spec = ReadSpec(
             lake_root=normalise_root(lake) if isinstance(lake, str | Path) else lake.root,
             dataset=dataset,
             release=release,
@@ -117,21 +148,27 @@ class RobotLanceDataset:
             tolerance_s=tolerance_s,
             cameras=None if cameras is None else tuple(cameras),
             columns=None if columns is None else tuple(columns),
+            filter=filter,
+            image_size=None if image_size is None else tuple(map(whole_number, image_size)),
             output=output,
             picture_dtype=picture_dtype or ("float32" if is_torch else "uint8"),
             channels_first=is_torch if channels_first is None else channels_first,
+            on_error=on_error,
+            ram_budget_bytes=ram_budget_bytes,
+            gop_cache_bytes=gop_cache_bytes,
+            zero_copy=zero_copy,
         )
-        self._spec.check()
-        self._view: View | None = None
-        self._versions: dict[str, int] | None = None
-        self._pid = os.getpid()
-        self._versions = self._open().snapshot.versions()
+        spec.check()
+        super().__init__(spec)
 
-    def __len__(self) -> int:
-        return len(self._open().index)
+    @overload
+    def __getitem__(self, index: int) -> Item: ...
 
-    def __getitem__(self, index: int) -> Item:
-        """Return one item; a negative index counts from the end.
+    @overload
+    def __getitem__(self, index: slice) -> list[Item]: ...
+
+    def __getitem__(self, index: int | slice) -> Item | list[Item]:
+        """Return one item, or those of a slice as one batch; a negative index counts from the end.
 
         Raises
         ------
@@ -143,82 +180,108 @@ class RobotLanceDataset:
         InvalidInputError
             ``fork-unsafe``: this process is a fork of the one that opened the dataset.
         """
+        if isinstance(index, slice):
+            return self.__getitems__(range(*index.indices(len(self))))
         return self.__getitems__([index])[0]
 
     def __getitems__(self, indices: Sequence[int]) -> list[Item]:
         """Return the items at some indices, as one batch: data loaders call this."""
-        from robot_data_platform.reader.batch import read_items
+        from robot_data_platform.reader.batch import read_batch
+        from robot_data_platform.reader.items import split_batch
 
-        position = [self._position(index) for index in indices]
-        return read_items(self._open(), np.array(position, dtype=np.int64))
+        if not len(indices):
+            return []
+        view = self._open()
+        batch = read_batch(
+            view, view.selection.items_at(indices, view.place), view.buffers.lease(), view.cache
+        )
+        if batch.fault is not None and not batch.num_items:
+            raise batch.fault
+        return split_batch(batch.values, batch.num_items, self._spec.output)
+
+    def take_frames_decoded(
+        self,
+        cameras: str | Iterable[str],
+        indices: Sequence[int],
+        concurrency: int | None = None,
+        *,
+        zero_copy: bool = False,
+    ) -> Item:
+        """Return the pictures of some rows, without windows: rows in, pictures out.
+
+        Parameters
+        ----------
+        cameras : str or iterable of str
+            Names of some of `cameras`.
+        indices : sequence of int, length N
+            Any order; repeats allowed.
+        concurrency : int, optional
+            GOPs that are decoded at a time; None = as many as there are cores.
+        zero_copy : bool
+            As the dataset's, for this call.
+
+        Returns
+        -------
+        dict
+            By camera name the pictures, (N, H, W, 3) or as the dataset's arguments say, in the
+            order of ``indices``; and ``<camera>_is_missing``, bool (N,), which are black as the row
+            has none.
+
+        Raises
+        ------
+        NotFoundError
+            ``camera-not-found``.
+        InvalidInputError
+            ``invalid-argument``: ``concurrency`` is below 1.
+        IndexOutOfRangeError, DataFaultError, InvalidInputError
+            As ``dataset[index]``, whatever ``on_error``.
+        """
+        from robot_data_platform.reader.frames_decoded import read_frames
+        from robot_data_platform.reader.items import to_output
+
+        view = self._open()
+        names = [cameras] if isinstance(cameras, str) else list(cameras)
+        lease = (view.ring if zero_copy else view.buffers).lease()
+        batch = read_frames(
+            view, names, view.selection.items_at(indices, view.place), lease, concurrency
+        )
+        return to_output(batch, self._spec.output)
+
+    def iter_batches(
+        self,
+        batch_size: int,
+        sampler: Sampler | None = None,
+        prefetch: int = 2,
+        *,
+        drop_last: bool = False,
+    ) -> Iterator[Item]:
+        """Yield one epoch in batches: dicts of stacked values, ``index`` (B,) and so on.
+
+        Parameters
+        ----------
+        batch_size : int
+            Rows of a batch; fewer in the last one, and where items are left out.
+        sampler : Sampler, optional
+            The order, from where its state is; it counts each batch as it is yielded, so that its
+            state can be saved at any time. None = every row in order.
+        prefetch : int
+            Batches that are read ahead, each on a thread of its own; 0 = none. Up to
+            ``prefetch + 2`` exist at a time.
+        drop_last : bool
+            Leave out a last batch that is smaller.
+
+        Raises
+        ------
+        InvalidInputError
+            ``invalid-argument``: a number is too small.
+        DataFaultError
+            As ``dataset[index]``, in the place of the batch at fault.
+        """
+        from robot_data_platform.reader.epoch import iter_epoch
+        from robot_data_platform.reader.samplers import SequentialSampler
+
+        order = SequentialSampler(self) if sampler is None else sampler
+        return iter_epoch(self._open(), order, batch_size, prefetch, drop_last=drop_last)
 
     def __iter__(self) -> Iterator[Item]:
         return (self[index] for index in range(len(self)))
-
-    def __repr__(self) -> str:
-        spec = self._spec
-        return (
-            f"RobotLanceDataset({spec.dataset!r}, release={spec.release!r}, split={spec.split!r}, "
-            f"rows={len(self)}, cameras={list(self.cameras)}, versions={self.versions()})"
-        )
-
-    @property
-    def cameras(self) -> tuple[str, ...]:
-        """The cameras that are decoded."""
-        return tuple(self._open().cameras)
-
-    @property
-    def episode_ids(self) -> list[str]:
-        """The stable id of each episode that is read, in order."""
-        ids: list[str] = self._open().episodes.episode_id.to_pylist()
-        return ids
-
-    def versions(self) -> dict[str, int]:
-        """Return the version of each table that is read."""
-        return dict(self._versions or {})
-
-    def close(self) -> None:
-        """Let go of handles and threads; a later read opens the same versions again."""
-        if self._view is not None and self._pid == os.getpid():
-            self._view.pictures.close()
-        self._view = None
-
-    def __getstate__(self) -> tuple[ReadSpec, dict[str, int] | None]:
-        return self._spec, self._versions
-
-    def __setstate__(self, state: tuple[ReadSpec, dict[str, int] | None]) -> None:
-        self._spec, self._versions = state
-        self._view = None
-        self._pid = os.getpid()
-
-    def _position(self, index: int) -> int:
-        num_rows, number = len(self), whole_number(index)
-        if not -num_rows <= number < num_rows:
-            raise IndexOutOfRangeError(
-                f"Index {number} is outside dataset {self._spec.dataset!r}: got {number}, expected "
-                f"{-num_rows}..{num_rows - 1}, as {num_rows} rows were chosen.",
-                kind=ErrorKind.INDEX_OUT_OF_RANGE,
-                index=number,
-                num_rows=num_rows,
-                dataset=self._spec.dataset,
-            )
-        return number % num_rows
-
-    def _open(self) -> View:
-        if self._pid != os.getpid():
-            raise self._forked()
-        if self._view is None:
-            from robot_data_platform.reader.view import open_view
-
-            self._view = open_view(self._spec, self._versions)
-        return self._view
-
-    def _forked(self) -> InvalidInputError:
-        """Return the error for a read in a fork: Lance's threads don't survive one, so it hangs."""
-        return InvalidInputError(
-            f"Dataset {self._spec.dataset!r} was opened by process {self._pid}: got a read in its "
-            f"fork {os.getpid()}, expected a process that was started anew. Use "
-            "multiprocessing_context='spawn' or 'forkserver'.",
-            kind=ErrorKind.FORK_UNSAFE,
-            dataset=self._spec.dataset,
-        )

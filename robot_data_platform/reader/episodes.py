@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from robot_data_platform.core.finding import STATUS_QUARANTINED
 from robot_data_platform.errors import ErrorKind, NotFoundError
+from robot_data_platform.reader.filters import RowFilter, filter_errors
 from robot_data_platform.reader.place import Place
 from robot_data_platform.storage.predicate import equals
 from robot_data_platform.storage.snapshot import Snapshot
@@ -49,12 +50,17 @@ class EpisodeSet:
         return len(self.episode_index)
 
     def number_of(self, episode_index: Int64Array) -> Int64Array:
-        """Return the position of each episode here, or -1 where it was not chosen."""
-        if not len(self):
+        """Return the position of each episode here, or -1 where it was not chosen.
+
+        Fast where equal values stand together, as they do in rows of a table.
+        """
+        if not len(self) or not len(episode_index):
             return np.full(len(episode_index), -1, dtype=np.int64)
-        number = np.searchsorted(self.episode_index, episode_index)
-        number = np.minimum(number, len(self) - 1).astype(np.int64)
-        return np.where(self.episode_index[number] == episode_index, number, -1)
+        first = np.flatnonzero(np.diff(episode_index, prepend=episode_index[0] - 1))
+        runs = episode_index[first]
+        number = np.minimum(np.searchsorted(self.episode_index, runs), len(self) - 1)
+        number = np.where(self.episode_index[number] == runs, number, -1).astype(np.int64)
+        return np.repeat(number, np.diff(first, append=len(episode_index)))
 
     def id_of(self, episode_index: int) -> str:
         """Return the stable id of a chosen episode."""
@@ -63,7 +69,12 @@ class EpisodeSet:
 
 
 def choose_episodes(
-    snapshot: Snapshot, *, split: str | None, episodes: Iterable[str | int] | None, place: Place
+    snapshot: Snapshot,
+    *,
+    split: str | None,
+    episodes: Iterable[str | int] | None,
+    place: Place,
+    chosen: RowFilter | None = None,
 ) -> EpisodeSet:
     """Return the episodes to read: of the release or dataset, of the split, of those named.
 
@@ -74,11 +85,15 @@ def choose_episodes(
     ----------
     episodes : iterable of str or int, optional
         ``episode_id`` or ``episode_index`` of each; None = all. Each is read once.
+    chosen : RowFilter, optional
+        Only episodes for which it holds, where it is one on ``episodes``.
 
     Raises
     ------
     NotFoundError
         ``split-not-found``: the message lists those there are. ``episode-not-found``.
+    InvalidInputError
+        ``invalid-argument``: Lance can't read the filter.
     """
     table = snapshot.episodes.read([*_COLUMNS, "status"])
     table = table.filter(pc.not_equal(table["status"], STATUS_QUARANTINED))
@@ -88,6 +103,10 @@ def choose_episodes(
         _check_assigned(table, assigned, place)
     if episodes is not None:
         table = _only(table, list(episodes), place)
+    if chosen is not None and chosen.on_episodes:
+        with filter_errors(chosen.where, place):
+            held = snapshot.episodes.read(["episode_index"], chosen.where)["episode_index"]
+        table = table.filter(pc.is_in(table["episode_index"], value_set=held.combine_chunks()))
     return _episode_set(table.sort_by("episode_index"))
 
 

@@ -1,21 +1,25 @@
-"""Rows of ``frames`` by position, each proven to be the row that was asked for."""
+"""Rows of ``frames`` taken from the table, batch by batch."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from robot_data_platform.core.identity import CAMERA_BITS, GOP_INDEX_BITS
-from robot_data_platform.core.schema import CAMERA_PREFIX
 from robot_data_platform.errors import DataFaultError, ErrorKind
+from robot_data_platform.reader.columns import column_values
 from robot_data_platform.reader.episodes import EpisodeSet
 from robot_data_platform.reader.gop_jobs import NO_PICTURE
-from robot_data_platform.reader.place import Place
+from robot_data_platform.reader.place import EPISODE_SHIFT, Place
 from robot_data_platform.reader.row_index import RowIndex
+from robot_data_platform.reader.row_source import (
+    PictureRefs,
+    Rows,
+    picture_refs,
+    reference_columns,
+)
 from robot_data_platform.storage.table import LakeTable
 
 if TYPE_CHECKING:
@@ -23,20 +27,8 @@ if TYPE_CHECKING:
 
 Int64Array = npt.NDArray[np.int64]
 
-_REFERENCE = ("ref_id", "gop_index", "frame_index_in_gop")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PictureRefs:
-    """Where the pictures of M rows of one camera lie."""
-
-    gop_key: Int64Array
-    """(M,) key of the GOP, or `NO_PICTURE`."""
-    frame: Int64Array
-    """(M,) position in the GOP's presentation order."""
-
-
-@dataclass(frozen=True, slots=True)
 class FrameRows:
     """The ``frames`` table at one version, by position in a `RowIndex`."""
 
@@ -44,56 +36,59 @@ class FrameRows:
     episodes: EpisodeSet
     index: RowIndex
     place: Place
+    columns: tuple[str, ...]
+    """Stored columns to read."""
+    cameras: tuple[str, ...]
+    """Cameras whose references to read."""
 
-    def take(
-        self, position: Int64Array, columns: Iterable[str], cameras: Iterable[str]
-    ) -> pa.Table:
-        """Return the rows at some positions, in their order, by one take.
+    @property
+    def names(self) -> list[str]:
+        """Every column that is read, the two that say which row it is first."""
+        references = (name for camera in self.cameras for name in reference_columns(camera))
+        identity = ("episode_index", "frame_index")
+        return list(dict.fromkeys((*identity, *self.columns, *references)))
 
-        Parameters
-        ----------
-        position : ndarray of int64, shape (M,)
-            Positions in the index; no repeats.
-        columns : iterable of str
-            Stored columns to read.
-        cameras : iterable of str
-            Cameras whose references to read.
-
-        Raises
-        ------
-        DataFaultError
-            ``row-mismatch``: a row is not the one the index was made from.
-        """
-        references = (f"{CAMERA_PREFIX}{c}_{part}" for c in cameras for part in _REFERENCE)
-        names = ("episode_index", "frame_index", *columns, *references)
-        table = self.frames.take(self.index.row_id[position], tuple(dict.fromkeys(names)))
-        self._verify(table, position)
-        return table
-
-    def picture_refs(self, table: pa.Table, camera: str) -> PictureRefs:
-        """Return where the pictures of taken rows lie.
+    def take(self, position: Int64Array) -> Rows:
+        """Return the rows at some positions, (M,) without repeats, by one take.
 
         Raises
         ------
         DataFaultError
-            ``row-mismatch``: a row refers to a picture of another episode.
+            ``row-mismatch``: a row is not the one the index was made from, or refers to a picture
+            of another episode.
         """
-        prefix = CAMERA_PREFIX + camera
-        ref_id, gop_index, frame = (
-            table[f"{prefix}_{part}"].fill_null(NO_PICTURE).to_numpy().astype(np.int64)
-            for part in _REFERENCE
-        )
-        has_picture = ref_id != NO_PICTURE
-        owner = table["episode_index"].to_numpy()
-        astray = has_picture & (ref_id >> CAMERA_BITS != owner)
-        if astray.any():
-            row = int(np.argmax(astray))
-            got = f"a picture of camera {camera!r} of episode_index {ref_id[row] >> CAMERA_BITS}"
-            raise self._mismatch(int(owner[row]), int(table["frame_index"][row].as_py()), got)
-        key = ref_id << GOP_INDEX_BITS | gop_index
-        return PictureRefs(gop_key=np.where(has_picture, key, NO_PICTURE), frame=frame)
+        table = self.frames.take(self.index.row_id[position], self.names)
+        self.verify(table, position)
+        refs = {camera: picture_refs(table, camera) for camera in self.cameras}
+        for camera, refs_of_camera in refs.items():
+            self.check_refs(camera, refs_of_camera, position)
+        return Rows(columns={n: column_values(table[n]) for n in self.columns}, refs=refs)
 
-    def _verify(self, table: pa.Table, position: Int64Array) -> None:
+    def check_refs(self, camera: str, refs: PictureRefs, position: Int64Array) -> None:
+        """Refuse rows that refer to a picture of another episode, whose positions are given.
+
+        Raises
+        ------
+        DataFaultError
+            ``row-mismatch``.
+        """
+        number = self.index.episode_number(position)
+        owner = refs.gop_key >> EPISODE_SHIFT
+        is_astray = (refs.gop_key != NO_PICTURE) & (owner != self.episodes.episode_index[number])
+        if is_astray.any():
+            row = int(np.argmax(is_astray))
+            got = f"a picture of camera {camera!r} of episode_index {owner[row]}"
+            frame_index = int(position[row] - self.index.start[number[row]])
+            raise self._mismatch(int(self.episodes.episode_index[number[row]]), frame_index, got)
+
+    def verify(self, table: pa.Table, position: Int64Array) -> None:
+        """Compare the rows of a table with those that the positions mean.
+
+        Raises
+        ------
+        DataFaultError
+            ``row-mismatch``.
+        """
         number = self.index.episode_number(position)
         episode_index = self.episodes.episode_index[number]
         frame_index = position - self.index.start[number]
@@ -108,6 +103,18 @@ class FrameRows:
             row = int(np.argmax(is_wrong))
             got = f"row {got_frame[row]} of episode_index {got_episode[row]}"
             raise self._mismatch(int(episode_index[row]), int(frame_index[row]), got)
+
+    def not_those_of_the_index(self, num_found: int) -> DataFaultError:
+        """Return the error for a scan that gives other rows than the index was made from."""
+        return DataFaultError(
+            f"Table frames of {self.place}: got {num_found} of the rows that its index was made "
+            f"from, expected {len(self.index)}. Open the dataset anew; if it stays, ingest its "
+            "uploads again.",
+            kind=ErrorKind.ROW_MISMATCH,
+            expected=len(self.index),
+            got=num_found,
+            **self.place.facts(),
+        )
 
     def _mismatch(self, episode_index: int, frame_index: int, got: str) -> DataFaultError:
         episode = self.episodes.id_of(episode_index)

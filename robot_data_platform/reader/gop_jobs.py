@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 Int64Array = npt.NDArray[np.int64]
+Array = npt.NDArray[np.generic]
 
 NO_PICTURE = -1
 """GOP key of a slot that has no picture; less than every key."""
@@ -23,8 +24,12 @@ class PictureSlots:
     """(N,) or (N, K) key of each picture's GOP, or `NO_PICTURE`."""
     frame: Int64Array
     """(N,) or (N, K) position of each picture in its GOP's presentation order."""
-    out: npt.NDArray[np.uint8]
-    """(N, H, W, 3) or (N, K, H, W, 3) where the pictures go."""
+    out: Array
+    """(N, ...) or (N, K, ...) where the pictures go, each of three dimensions."""
+
+    def flat(self) -> Array:
+        """Return ``out`` as a view with one picture per slot."""
+        return self.out.reshape(-1, *self.out.shape[-3:])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,15 +43,23 @@ class GopJob:
     slot: Int64Array
     """(n,) where each picture goes, numbered as in the flattened slots."""
 
-    def fill(self, write: Callable[[int, npt.NDArray[np.uint8]], object]) -> None:
-        """Fill the pictures: ``write(frame, out)`` once a frame, its repeats by copying."""
-        out = self.slots.out.reshape(-1, *self.slots.out.shape[-3:])
-        written: dict[int, int] = {}
+    def filler(self) -> Callable[[int, Callable[[Array], object]], None]:
+        """Return a function that fills the pictures of one frame.
+
+        It calls what it is given with the first of them, and copies that to the others.
+        """
+        pictures = self.slots.flat()
+        slots_by_frame: dict[int, list[int]] = {}
         for frame, slot in zip(self.frame.tolist(), self.slot.tolist(), strict=True):
-            if written.setdefault(frame, slot) == slot:
-                write(frame, out[slot])
-            else:
-                out[slot] = out[written[frame]]
+            slots_by_frame.setdefault(frame, []).append(slot)
+
+        def fill(frame: int, write: Callable[[Array], object]) -> None:
+            first, *others = slots_by_frame[frame]
+            write(pictures[first])
+            for slot in others:
+                pictures[slot] = pictures[first]
+
+        return fill
 
 
 def gop_jobs(slots: PictureSlots) -> list[GopJob]:

@@ -1,4 +1,4 @@
-"""Items from the arrays of a batch, in the reader's output type."""
+"""Items and batches in the reader's output type."""
 
 from __future__ import annotations
 
@@ -9,32 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_data_platform.errors import ErrorKind, InvalidInputError
-from robot_data_platform.reader.spec import Output, PictureDtype
+from robot_data_platform.reader.spec import Output
 
 Array = npt.NDArray[np.generic]
 Batch = Mapping[str, Array | list[str]]
 Item: TypeAlias = dict[str, Any]
-"""One sample by item key: numpy arrays or torch tensors, as ``output`` says, and ``str``."""
-
-
-def to_pictures(
-    pictures: npt.NDArray[np.uint8], dtype: PictureDtype, *, channels_first: bool
-) -> Array:
-    """Return decoded pictures as asked for.
-
-    Parameters
-    ----------
-    pictures : ndarray of uint8, shape (..., H, W, 3)
-        Decoded RGB.
-    dtype : {"uint8", "float32"}
-        ``float32`` is divided by 255, so in [0, 1].
-    channels_first : bool
-        Whether the result is (..., 3, H, W).
-    """
-    shaped = np.moveaxis(pictures, -1, -3) if channels_first else pictures
-    if dtype == "uint8":
-        return np.ascontiguousarray(shaped)
-    return np.divide(shaped, np.float32(255), dtype=np.float32, order="C")
+"""One sample, or a batch of them, by item key: arrays or tensors, as ``output`` says, and ``str``
+or a list of them."""
 
 
 def check_output(output: Output) -> None:
@@ -59,11 +40,14 @@ def check_output(output: Output) -> None:
 
 def split_batch(batch: Batch, num_items: int, output: Output) -> list[Item]:
     """Return the items of a batch; their arrays or tensors share the batch's memory."""
-    values = _as_tensors(batch) if output == "torch" else batch
+    values = to_output(batch, output)
     return [{key: value[n] for key, value in values.items()} for n in range(num_items)]
 
 
-def _as_tensors(batch: Batch) -> Mapping[str, Any]:
+def to_output(batch: Batch, output: Output) -> Item:
+    """Return a batch with its arrays as they are, or as tensors on the same memory."""
+    if output == "numpy":
+        return dict(batch)
     import torch
 
     return {

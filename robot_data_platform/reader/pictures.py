@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
-import threading
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 
 import numpy as np
 
-from robot_data_platform.errors import DataFaultError, ErrorKind
-from robot_data_platform.reader.episodes import EpisodeSet
-from robot_data_platform.reader.gop_entries import GopEntry
+from robot_data_platform.errors import DataFaultError
+from robot_data_platform.reader.decoding import GopPictures
+from robot_data_platform.reader.gop_cache import GopCache, GopSlot
 from robot_data_platform.reader.gop_index import GopIndex
 from robot_data_platform.reader.gop_jobs import NO_PICTURE, GopJob, PictureSlots, gop_jobs
-from robot_data_platform.reader.place import Place, episode_of_gop
 from robot_data_platform.storage.table import LakeTable
-from robot_data_platform.video.decode import GopDecoder
 
 
 def num_decode_threads() -> int:
@@ -30,85 +26,117 @@ def num_decode_threads() -> int:
 
 
 class PictureReader:
-    """Fills arrays with pictures; holds threads with a decoder each."""
+    """Fills arrays with pictures; holds threads and decoders. Any thread may call it."""
 
-    def __init__(
-        self, gops: LakeTable, index: GopIndex, episodes: EpisodeSet, place: Place
-    ) -> None:
+    def __init__(self, gops: LakeTable, index: GopIndex, pictures: GopPictures) -> None:
         self._gops = gops
         self._index = index
-        self._episodes = episodes
-        self._place = place
-        self._own = threading.local()
-        self._pool = ThreadPoolExecutor(num_decode_threads(), thread_name_prefix="rdp-decode")
+        self._pictures = pictures
+        self._num_threads = num_decode_threads()
+        self._pool = ThreadPoolExecutor(self._num_threads, thread_name_prefix="rdp-decode")
 
     def close(self) -> None:
         """End the threads."""
         self._pool.shutdown()
 
-    def read(self, cameras: Sequence[PictureSlots]) -> None:
+    def read(
+        self,
+        cameras: Sequence[PictureSlots],
+        cache: GopCache | None = None,
+        concurrency: int | None = None,
+    ) -> list[DataFaultError]:
         """Fill every slot of every camera; a slot without a picture becomes black.
 
-        Raises
-        ------
-        DataFaultError
-            ``gop-missing``, ``gop-damaged``, or ``row-mismatch`` where a row refers to a frame
-            that its GOP doesn't have; the message names dataset, release, episode, camera, GOP.
+        Parameters
+        ----------
+        cameras : sequence of PictureSlots
+            What to fill.
+        cache : GopCache, optional
+            Where decoded GOPs are kept, whole, for the batches that follow; None = decode no more
+            than the frames that are asked for, and keep nothing.
+        concurrency : int, optional
+            GOPs to decode at a time; None = as many as there are cores.
+
+        Returns
+        -------
+        list of DataFaultError
+            One for each GOP that can't be read, whose slots have any content: ``gop-missing``,
+            ``gop-damaged``, or ``row-mismatch`` where a row refers to a frame that its GOP doesn't
+            have.
         """
-        for slots in cameras:
-            slots.out[slots.gop_key == NO_PICTURE] = 0
+        _blacken(cameras)
         jobs = [job for slots in cameras for job in gop_jobs(slots)]
         if not jobs:
-            return
-        gop_key = np.array([job.gop_key for job in jobs], dtype=np.int64)
-        entries = self._index.entries(gop_key, [job.slots.camera for job in jobs])
-        row_id = np.array([entry.row_id for entry in entries], dtype=np.uint64)
-        blobs = self._gops.read_blobs(row_id)
-        for _ in self._pool.map(self._decode, jobs, entries, blobs):
-            pass
+            return []
+        there = self._index.is_there(np.array([job.gop_key for job in jobs])).tolist()
+        faults = [self._pictures.missing(j) for j, t in zip(jobs, there, strict=True) if not t]
+        jobs = [job for job, is_there in zip(jobs, there, strict=True) if is_there]
+        slots = self._slots([job.gop_key for job in jobs], cache)
+        if concurrency is None:
+            return faults + self._fill(jobs, slots, cache, self._pool, self._num_threads)
+        with ThreadPoolExecutor(concurrency) as pool:
+            return faults + self._fill(jobs, slots, cache, pool, concurrency)
 
-    def _decode(self, job: GopJob, entry: GopEntry, data: bytes) -> None:
-        self._check(job, entry, data)
-        decoder, form = self._decoder, entry.form
+    def _slots(self, gop_keys: Sequence[int], cache: GopCache | None) -> list[GopSlot]:
+        """Return the GOPs with their bytes, read by one request for those not in memory."""
+        entries = self._index.entries(np.array(gop_keys, dtype=np.int64))
+        if cache is None:
+            slots = [GopSlot(entry) for entry in entries]
+            self._fetch(slots)
+            return slots
+        slots, new = cache.claim(gop_keys, entries)
         try:
-            decoded = decoder.decode(entry.packets, data, job.frame, form)
+            self._fetch(new)
+        except BaseException as err:
+            # Whatever it was: who waits for these bytes must not wait for ever.
+            cache.forget(gop_keys)
+            for slot in new:
+                slot.blob.set_exception(err)
+            raise
+        # Others may be fetching the rest; they wait for nobody before they have.
+        for slot in slots:
+            slot.blob.result()
+        return slots
+
+    def _fetch(self, slots: Sequence[GopSlot]) -> None:
+        if not slots:
+            return
+        row_id = np.array([slot.entry.row_id for slot in slots], dtype=np.uint64)
+        for slot, blob in zip(slots, self._gops.read_blobs(row_id), strict=True):
+            slot.blob.set_result(blob)
+
+    def _fill(
+        self,
+        jobs: Sequence[GopJob],
+        slots: Sequence[GopSlot],
+        cache: GopCache | None,
+        pool: Executor,
+        num_threads: int,
+    ) -> list[DataFaultError]:
+        """Do jobs on some threads; a future for each of them would cost more than it gives."""
+        todo = iter(list(zip(jobs, slots, strict=True)))
+
+        def work() -> list[DataFaultError]:
+            # All workers share one iterator: each takes the next job when it is done with one.
+            return [fault for job, slot in todo for fault in self._try_to_fill(job, slot, cache)]
+
+        workers = [pool.submit(work) for _ in range(min(num_threads, len(jobs)))]
+        return [fault for worker in workers for fault in worker.result()]
+
+    def _try_to_fill(
+        self, job: GopJob, slot: GopSlot, cache: GopCache | None
+    ) -> list[DataFaultError]:
+        try:
+            self._pictures.fill(job, slot, is_kept=cache is not None)
         except DataFaultError as err:
-            expected = f"frames {np.unique(job.frame).tolist()} to decode"
-            raise self._fault(ErrorKind.GOP_DAMAGED, job, str(err), expected) from err
-        job.fill(lambda frame, out: decoder.to_rgb(decoded[frame], form, out))
+            if cache is not None:
+                cache.forget([job.gop_key])
+            return [err]
+        return []
 
-    def _check(self, job: GopJob, entry: GopEntry, data: bytes) -> None:
-        """Refuse a GOP that is not what the tables say of it."""
-        if job.frame[-1] >= entry.num_frames:
-            got = f"a row that refers to frame {job.frame[-1]}"
-            raise self._fault(ErrorKind.ROW_MISMATCH, job, got, f"0..{entry.num_frames - 1}")
-        size, expected_size = (
-            (entry.form.height_px, entry.form.width_px),
-            job.slots.out.shape[-3:-1],
-        )
-        if size != expected_size:
-            got, expected = (f"height x width {h}x{w}" for h, w in (size, expected_size))
-            raise self._fault(ErrorKind.ROW_MISMATCH, job, got, f"{expected} as in episodes")
-        sha256 = hashlib.sha256(data).hexdigest()
-        if sha256 != entry.sha256:
-            raise self._fault(ErrorKind.GOP_DAMAGED, job, f"sha256 {sha256}", entry.sha256)
 
-    @property
-    def _decoder(self) -> GopDecoder:
-        """The decoder of this thread."""
-        if not hasattr(self._own, "decoder"):
-            self._own.decoder = GopDecoder()
-        decoder: GopDecoder = self._own.decoder
-        return decoder
-
-    def _fault(self, kind: ErrorKind, job: GopJob, got: str, expected: str) -> DataFaultError:
-        episode = self._episodes.id_of(episode_of_gop(job.gop_key))
-        return DataFaultError(
-            f"{self._place.gop(job.slots.camera, job.gop_key, episode)} can't be read: got {got}, "
-            f"expected {expected}. Ingest its upload again, or read other episodes.",
-            kind=kind,
-            episode=episode,
-            camera=job.slots.camera,
-            gop_key=job.gop_key,
-            **self._place.facts(),
-        )
+def _blacken(cameras: Sequence[PictureSlots]) -> None:
+    for slots in cameras:
+        is_missing = slots.gop_key == NO_PICTURE
+        if is_missing.any():
+            slots.out[is_missing] = 0

@@ -7,17 +7,18 @@ from dataclasses import dataclass
 from robot_data_platform.core.identity import CAMERA_BITS, GOP_INDEX_BITS
 from robot_data_platform.storage.snapshot import Snapshot
 
-_EPISODE_SHIFT = CAMERA_BITS + GOP_INDEX_BITS
+EPISODE_SHIFT = CAMERA_BITS + GOP_INDEX_BITS
+"""Bits of a GOP key below its ``episode_index``."""
 
 
 def episode_of_gop(gop_key: int) -> int:
     """Return the ``episode_index`` that a GOP key holds."""
-    return gop_key >> _EPISODE_SHIFT
+    return gop_key >> EPISODE_SHIFT
 
 
 def first_gop_key(episode_index: int) -> int:
     """Return the least GOP key that an episode may have."""
-    return episode_index << _EPISODE_SHIFT
+    return episode_index << EPISODE_SHIFT
 
 
 @dataclass(frozen=True, slots=True)

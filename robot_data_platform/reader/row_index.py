@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from robot_data_platform.errors import DataFaultError, ErrorKind
 from robot_data_platform.reader.episodes import EpisodeSet
@@ -15,8 +16,8 @@ from robot_data_platform.storage.table import LakeTable
 
 Int64Array = npt.NDArray[np.int64]
 
-FRAME_INDEX_BITS = 32
-"""``frame_index`` is int32 and never negative, so it fits below an episode's number."""
+NO_ROW = np.iinfo(np.uint64).max
+"""Row id that Lance never gives."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +39,22 @@ class RowIndex:
         return np.searchsorted(self.start, position, side="right").astype(np.int64) - 1
 
 
+def first_positions(episodes: EpisodeSet) -> Int64Array:
+    """Return the position of each episode's first row, and the number of rows, (E + 1,)."""
+    return np.concatenate(([0], np.cumsum(episodes.num_rows))).astype(np.int64)
+
+
+def positions_of(table: pa.Table, episodes: EpisodeSet) -> Int64Array:
+    """Return the position of each row of a table, (M,); -1 of rows of episodes not chosen.
+
+    Rows that are numbered past the end of their episode get its end, which is no row of it.
+    """
+    number = episodes.number_of(table["episode_index"].to_numpy())
+    start = first_positions(episodes)
+    position = start[number] + table["frame_index"].to_numpy()
+    return np.where(number < 0, -1, np.minimum(position, start[number + 1]))
+
+
 def scan_rows(frames: LakeTable, episodes: EpisodeSet, place: Place) -> RowIndex:
     """Return the index of the chosen episodes' rows, by one scan of three narrow columns.
 
@@ -47,57 +64,48 @@ def scan_rows(frames: LakeTable, episodes: EpisodeSet, place: Place) -> RowIndex
         ``row-mismatch``: an episode's rows are not numbered 0, 1, 2 ... up to what ``episodes``
         says it has.
     """
-    table = frames.read(
-        ["episode_index", "frame_index", "timestamp_ns"], _where(episodes), with_row_id=True
-    )
-    number = episodes.number_of(table["episode_index"].to_numpy())
-    frame_index = table["frame_index"].to_numpy()
-    # Rows of episodes that were not chosen have number -1, so they sort to the front.
-    order = np.argsort(number << FRAME_INDEX_BITS | frame_index, kind="stable")
-    order = order[np.count_nonzero(number < 0) :]
-    start = np.concatenate(([0], np.cumsum(np.bincount(number[order], minlength=len(episodes)))))
-    _check_numbering(frame_index[order], start, episodes, place)
-    return RowIndex(
-        row_id=table["_rowid"].to_numpy()[order],
-        timestamp_ns=table["timestamp_ns"].to_numpy()[order],
-        start=start.astype(np.int64),
-    )
+    columns = ["episode_index", "frame_index", "timestamp_ns"]
+    table = frames.read(columns, where_rows(episodes), with_row_id=True)
+    start = first_positions(episodes)
+    position = positions_of(table, episodes)
+    if position.size and position.min() < 0:
+        table = table.filter(pa.array(position >= 0))
+        position = position[position >= 0]
+    # One place more, where rows past the end of the last episode go.
+    row_id = np.full(start[-1] + 1, NO_ROW, dtype=np.uint64)
+    timestamp_ns = np.zeros(start[-1], dtype=np.int64)
+    row_id[position] = table["_rowid"].to_numpy()
+    if len(position) != start[-1] or (row_id[:-1] == NO_ROW).any():
+        raise _not_numbered(table, episodes, place)
+    timestamp_ns[position] = table["timestamp_ns"].to_numpy()
+    return RowIndex(row_id=row_id[:-1], timestamp_ns=timestamp_ns, start=start)
 
 
-def _where(episodes: EpisodeSet) -> str:
+def where_rows(episodes: EpisodeSet) -> str:
+    """Return a predicate that holds for all rows of the chosen episodes, and for few others."""
     if not len(episodes):
         return "false"
     first, last = int(episodes.episode_index[0]), int(episodes.episode_index[-1])
     return in_range("episode_index", first, last + 1)
 
 
-def _check_numbering(
-    frame_index: npt.NDArray[np.int32], start: Int64Array, episodes: EpisodeSet, place: Place
-) -> None:
-    counted = np.diff(start)
-    expected = np.arange(len(frame_index)) - np.repeat(start[:-1], counted)
-    is_wrong = counted != episodes.num_rows
-    astray = np.flatnonzero(frame_index != expected)
-    if len(astray):
-        is_wrong[np.searchsorted(start, astray[0], side="right") - 1] = True
-    if is_wrong.any():
-        number = int(np.argmax(is_wrong))
-        raise _not_numbered(number, frame_index[start[number] : start[number + 1]], episodes, place)
-
-
-def _not_numbered(
-    number: int, frame_index: npt.NDArray[np.int32], episodes: EpisodeSet, place: Place
-) -> DataFaultError:
-    num_rows = int(episodes.num_rows[number])
-    episode_index = int(episodes.episode_index[number])
+def _not_numbered(table: pa.Table, episodes: EpisodeSet, place: Place) -> DataFaultError:
+    """Return the error for the first episode whose rows are not numbered as they should be."""
+    number = episodes.number_of(table["episode_index"].to_numpy())
+    frame_index = table["frame_index"].to_numpy()
+    for wrong, num_rows in enumerate(episodes.num_rows.tolist()):
+        found = np.sort(frame_index[number == wrong])
+        if not np.array_equal(found, np.arange(num_rows)):
+            break
+    episode_index = int(episodes.episode_index[wrong])
     episode = episodes.id_of(episode_index)
     return DataFaultError(
-        f"Episode {episode!r} (episode_index {episode_index}) of {place}: got {len(frame_index)} "
-        f"rows in frames, numbered {frame_index[:5].tolist()}..., expected {num_rows} numbered "
+        f"Episode {episode!r} (episode_index {episode_index}) of {place}: got {len(found)} "
+        f"rows in frames, numbered {found[:5].tolist()}..., expected {num_rows} numbered "
         "from 0. Ingest its upload again.",
         kind=ErrorKind.ROW_MISMATCH,
         episode=episode,
         expected=num_rows,
-        got=len(frame_index),
+        got=len(found),
         **place.facts(),
     )

@@ -40,6 +40,10 @@ MATRICES = {
 FAST = Interpolation.BILINEAR
 """Several times as fast as ``EXACT``: subsampled chroma is repeated and not interpolated."""
 
+SCALING = Interpolation.AREA
+"""Each pixel of a smaller picture is the mean of the area it covers, so that nothing flickers
+(antialiased); a larger one is interpolated bilinearly."""
+
 # BITEXACT: the same pixels whatever the processor's vector instructions.
 EXACT = (
     Interpolation.BICUBIC
@@ -93,8 +97,9 @@ def to_rgb24(
     tags: ColourTags,
     converter: VideoReformatter,
     interpolation: Interpolation = FAST,
+    size: tuple[int, int] | None = None,
 ) -> av.VideoFrame:
-    """Return a frame as ``rgb24`` of the same size.
+    """Return a frame as ``rgb24``, of the same size or scaled in the same pass.
 
     Parameters
     ----------
@@ -105,11 +110,40 @@ def to_rgb24(
     converter : VideoReformatter
         Kept by the caller for each kind of picture: making one costs more than a conversion.
     interpolation : Interpolation, default FAST
-        ``FAST`` or ``EXACT``.
+        ``FAST`` or ``EXACT``; ``SCALING`` where the size changes.
+    size : tuple of int, optional
+        Height and width of the result.
     """
+    return _to_rgb(frame, "rgb24", tags, converter, interpolation, size)
+
+
+def to_rgb_planes(
+    frame: av.VideoFrame, tags: ColourTags, converter: VideoReformatter
+) -> av.VideoFrame | None:
+    """Return a frame as ``gbrp``, the same values as `to_rgb24`; None where they would differ.
+
+    FFmpeg 8.1 leaves the last columns of ``gbrp`` unwritten where the width is no multiple of 8,
+    and interpolates the chroma of other formats than ``yuv420p`` in another way than for ``rgb24``.
+    """
+    if frame.width % 8 or split_full_range(frame.format.name, 0)[0] != "yuv420p":
+        return None
+    return _to_rgb(frame, "gbrp", tags, converter, FAST, None)
+
+
+def _to_rgb(
+    frame: av.VideoFrame,
+    pix_fmt: str,
+    tags: ColourTags,
+    converter: VideoReformatter,
+    interpolation: Interpolation,
+    size: tuple[int, int] | None,
+) -> av.VideoFrame:
+    height, width = size or (None, None)
     return converter.reformat(
         frame,
-        format="rgb24",
+        width=width,
+        height=height,
+        format=pix_fmt,
         src_colorspace=MATRICES[tags.color_space],
         src_color_range=_sample_range(frame.format, tags),
         dst_color_range=ColorRange.JPEG,

@@ -75,18 +75,26 @@ class GopDecoder:
         InvalidInputError
             ``index-out-of-range``: a frame is not in the GOP.
         """
+        return dict(self.each(packets, data, frames, fmt))
+
+    def each(
+        self, packets: PacketIndex, data: Bytes, frames: Frames, fmt: StreamFormat
+    ) -> Iterator[tuple[int, av.VideoFrame]]:
+        """Yield the same frames as ``decode`` with their positions, each as soon as it is there.
+
+        A frame that is used at once is still in the processor's cache. Faults show while it runs.
+        """
         _check_request(packets, data, frames)
         wanted = set(frames.tolist())
         if not wanted:
-            return {}
-        decoded = {}
+            return
         for frame in self._feed(packets, data, needed_packets(packets, frames), fmt):
             if frame.pts is not None and frame.pts in wanted:
                 _check_frame(frame, fmt)
-                decoded[frame.pts] = frame
-        if missing := sorted(wanted - decoded.keys()):
-            raise _damaged(f"no frames {missing} from the decoder", "every wanted frame")
-        return decoded
+                wanted.remove(frame.pts)
+                yield frame.pts, frame
+        if wanted:
+            raise _damaged(f"no frames {sorted(wanted)} from the decoder", "every wanted frame")
 
     def decode_rgb(
         self,
@@ -215,16 +223,14 @@ def _open_codec(fmt: StreamFormat) -> _Codec:
 def _packets(
     packets: PacketIndex, data: Bytes, needed: npt.NDArray[np.bool_]
 ) -> Iterator[av.Packet[Stream]]:
-    view, end = memoryview(data), 0
-    sizes, order = packets.size_bytes.tolist(), packets.display_index.tolist()
-    for size, display_index, is_needed in zip(sizes, order, needed.tolist(), strict=True):
-        end += size
-        if not is_needed:
-            continue
+    view, order = memoryview(data), packets.display_index.tolist()
+    stops = np.cumsum(packets.size_bytes).tolist()
+    for at in np.flatnonzero(needed).tolist():
+        start = stops[at - 1] if at else 0
         # Packet(size) is zero-padded behind its end, as decoders demand; Packet(bytes) is not.
-        packet = av.Packet(size)
-        packet.update(bytes(view[end - size : end]))
-        packet.pts = display_index
+        packet = av.Packet(stops[at] - start)
+        packet.update(bytes(view[start : stops[at]]))
+        packet.pts = order[at]
         yield packet
 
 

@@ -108,12 +108,17 @@ def test_pictures_of_another_size_than_episodes_says_are_refused(own: LakeModel)
     assert caught.value.kind is ErrorKind.ROW_MISMATCH
 
 
-def test_a_row_that_refers_to_another_episode_is_refused(own: LakeModel) -> None:
+@pytest.mark.parametrize("ram_budget_bytes", [0, 1 << 30])
+def test_a_row_that_refers_to_another_episode_is_refused_and_no_other_row(
+    own: LakeModel, ram_budget_bytes: int
+) -> None:
     reference = {"observation_images_env_ref_id": str(1 << 8)}
     frames_of(own).update(reference, where="episode_index = 0 AND frame_index = 3")
+    rows = RobotLanceDataset(own.root, own.dataset, ram_budget_bytes=ram_budget_bytes)
     with pytest.raises(DataFaultError, match=r"Row 3 of episode .*episode_index 1") as caught:
-        RobotLanceDataset(own.root, own.dataset)[3]
+        rows[3]
     assert caught.value.kind is ErrorKind.ROW_MISMATCH
+    assert rows[4]["index"] == 4
 
 
 def test_a_row_that_is_lost_or_doubled_is_found_when_the_dataset_is_opened(own: LakeModel) -> None:
@@ -146,7 +151,7 @@ def test_a_store_that_returns_other_rows_than_asked_for_is_caught(
     ) -> pa.Table:
         return take(table, row_ids + 1 if fault == "other rows" else row_ids[1:], columns)
 
-    rows = RobotLanceDataset(own.root, own.dataset)
+    rows = RobotLanceDataset(own.root, own.dataset, ram_budget_bytes=0)
     monkeypatch.setattr(LakeTable, "take", astray)
     with pytest.raises(DataFaultError, match=r"Row 2 of episode.*'robot'") as caught:
         rows.__getitems__([2, 3])

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import numpy.typing as npt
 from hypothesis import given
@@ -24,11 +26,13 @@ def test_every_slot_gets_its_own_frame_and_each_frame_is_written_once(
     written = []
     for job in jobs:
 
-        def write(number: int, picture: npt.NDArray[np.uint8], key: int = job.gop_key) -> None:
+        def write(number: int, picture: npt.NDArray[np.generic], key: int = job.gop_key) -> None:
             picture[:] = (key, number, 1)
             written.append((key, number))
 
-        job.fill(write)
+        fill = job.filler()
+        for number in sorted(set(job.frame.tolist())):
+            fill(number, partial(write, number))
     assert len({job.gop_key for job in jobs}) == len(jobs)
     assert len(set(written)) == len(written)
     shown = out.reshape(-1, 3).tolist()
