@@ -166,7 +166,14 @@ def _prepare_table(
     schema = table_schema([*frames_base_fields(), *fields], metadata)
     table = ingestion.workplace.lake.ensure_frames(ingestion.dataset, schema)
     absent = [f for f in fields if f.name not in table.schema.names]
-    return grow_schema(table.uri, absent, {}) if absent else table
+    fps = {"rdp.camera_fps": _with_new_cameras(table, metadata)}
+    return grow_schema(table.uri, absent, fps) if absent else table
+
+
+def _with_new_cameras(table: LakeTable, metadata: dict[str, str]) -> str:
+    """Return the rates of the table's cameras, and of those that this upload adds, as JSON."""
+    rates = (json.loads(m.get("rdp.camera_fps", "{}")) for m in (metadata, table.metadata))
+    return json.dumps({name: rate for part in rates for name, rate in part.items()})
 
 
 def _first_readable(ingestion: Ingestion, tasks: Sequence[EpisodeTask]) -> Recording | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -178,6 +179,15 @@ def test_a_camera_that_a_later_upload_adds_is_null_in_earlier_rows(ingested: Ing
     assert len(added) == 4
     rows = frames.read(added, "episode_index < 2")
     assert [rows[name].null_count for name in added] == [rows.num_rows] * 4
+
+
+def test_the_rate_of_a_camera_that_a_later_upload_adds_is_told(ingested: Ingested) -> None:
+    place = ingested.place
+    land(place, "robot", "u2", replace(CORRECTED, cameras=("env", "top")))
+    before = json.loads(place.lake.open("robot", "frames").metadata["rdp.camera_fps"])
+    ingest(place, "u2")
+    after = json.loads(place.lake.open("robot", "frames").metadata["rdp.camera_fps"])
+    assert after == {**before, "top": before["env"]}
 
 
 def test_a_camera_that_a_later_upload_lacks_is_null_in_its_rows(ingested: Ingested) -> None:
