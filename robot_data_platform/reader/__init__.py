@@ -2,5 +2,16 @@
 
 from robot_data_platform.reader.dataset import RobotLanceDataset
 from robot_data_platform.reader.frame import read_frame
+from robot_data_platform.reader.samplers import (
+    GopBlockSampler,
+    SequentialSampler,
+    ShuffleSampler,
+)
 
-__all__ = ["RobotLanceDataset", "read_frame"]
+__all__ = [
+    "GopBlockSampler",
+    "RobotLanceDataset",
+    "SequentialSampler",
+    "ShuffleSampler",
+    "read_frame",
+]

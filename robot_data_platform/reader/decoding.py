@@ -72,33 +72,35 @@ class GopPictures:
         fill = job.filler()
         with self._tools() as tools:
             writer = tools.writer(slot.entry.form)
-            for number, frame in self._frames(job, slot, tools, is_kept=is_kept):
-                fill(number, partial(writer.write, frame))
-
-    def _frames(
-        self, job: GopJob, slot: GopSlot, tools: _Tools, *, is_kept: bool
-    ) -> Iterator[tuple[int, Frame]]:
-        if not is_kept:
-            yield from self._decode(job, slot, job.frame, tools.decoder)
-            return
-        wanted = np.unique(job.frame).tolist()
-        with slot.lock:
-            if slot.frames is None:
-                yield from self._kept(job, slot, set(wanted), tools.decoder)
-                return
-        yield from ((number, slot.frames[number]) for number in wanted)
+            if is_kept:
+                frames = self._kept(job, slot, writer, tools.decoder)
+                write = writer.put if writer.shrinks else writer.write
+            else:
+                frames = self._decode(job, slot, job.frame, tools.decoder)
+                write = writer.write
+            for number, frame in frames:
+                fill(number, partial(write, frame))
 
     def _kept(
-        self, job: GopJob, slot: GopSlot, wanted: set[int], decoder: GopDecoder
+        self, job: GopJob, slot: GopSlot, writer: PictureWriter, decoder: GopDecoder
     ) -> Iterator[tuple[int, Frame]]:
-        """Decode every frame and keep it; yield those wanted while they are in the processor."""
-        frames: dict[int, Frame] = {}
-        everything = np.arange(slot.entry.num_frames)
-        for number, frame in self._decode(job, slot, everything, decoder):
-            frames[number] = frame
-            if number in wanted:
-                yield number, frame
-        slot.frames = frames
+        """Yield the frames of a job from those kept, which the first job decodes.
+
+        They are kept as decoded or, where that is smaller, as converted. The first job has its own
+        while they are still in the processor's cache.
+        """
+        wanted = set(job.frame.tolist())
+        with slot.lock:
+            if slot.frames is None:
+                frames, everything = {}, np.arange(slot.entry.num_frames)
+                for number, frame in self._decode(job, slot, everything, decoder):
+                    frames[number] = writer.convert(frame) if writer.shrinks else frame
+                    if number in wanted:
+                        yield number, frames[number]
+                slot.frames = frames
+                return
+        for number in wanted:
+            yield number, slot.frames[number]
 
     def _decode(
         self, job: GopJob, slot: GopSlot, wanted: Int64Array, decoder: GopDecoder

@@ -57,5 +57,5 @@ def _parts(sampler: Sampler, batch_size: int, *, drop_last: bool) -> Iterator[In
 
 def _cache(view: View, sampler: Sampler) -> GopCache | None:
     if view.spec.gop_cache_bytes is None and sampler.reuses_gops:
-        return GopCache(DEFAULT_BYTES)
+        return GopCache(DEFAULT_BYTES, view.form)
     return view.cache

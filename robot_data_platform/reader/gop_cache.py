@@ -11,31 +11,25 @@ from typing import TYPE_CHECKING
 from robot_data_platform.reader.gop_entries import GopEntry
 
 if TYPE_CHECKING:
-    from robot_data_platform.video.output import Frame
+    from robot_data_platform.video.output import Frame, PictureForm
 
 DEFAULT_BYTES = 256 << 20
-"""Decoded GOPs kept where neighbouring batches share them: 580 pictures of 640x480."""
+"""Decoded GOPs kept where neighbouring batches share them: 580 pictures of 640x480, or
+1,780 that are scaled to 224x224."""
 
 
 class GopSlot:
     """One GOP in memory: its bytes as soon as they are read, or its frames once decoded."""
 
-    def __init__(self, entry: GopEntry) -> None:
+    def __init__(self, entry: GopEntry, num_bytes: int = 0) -> None:
         self.entry = entry
+        self.num_bytes = num_bytes
+        """Memory of all its frames."""
         self.blob: Future[bytes] = Future()
         self.frames: Mapping[int, Frame] | None = None
         """Every frame of it, where it was decoded to be kept."""
         self.lock = threading.Lock()
         """Held by whoever decodes it."""
-
-    @property
-    def num_bytes(self) -> int:
-        """Memory of all its frames, as decoded: chroma at a quarter of the size, two 8-bit planes.
-
-        Formats with more chroma or depth take more; they are rare on robots.
-        """
-        form = self.entry.form
-        return self.entry.num_frames * form.coded_width_px * form.coded_height_px * 3 // 2
 
 
 class GopCache:
@@ -44,7 +38,9 @@ class GopCache:
     Whoever asks for a GOP first fetches it; others that ask meanwhile wait for the same bytes.
     """
 
-    def __init__(self, max_bytes: int) -> None:
+    def __init__(self, max_bytes: int, form: PictureForm) -> None:
+        """Keep so many bytes of frames that become pictures of a form."""
+        self._form = form
         self._max_bytes = max_bytes
         self._slots: OrderedDict[int, GopSlot] = OrderedDict()
         self._num_bytes = 0
@@ -74,7 +70,8 @@ class GopCache:
                 self._num_bytes -= slot.num_bytes if slot is not None else 0
 
     def _add(self, key: int, entry: GopEntry) -> GopSlot:
-        slot = self._slots[key] = GopSlot(entry)
+        num_bytes = entry.num_frames * self._form.num_bytes_kept(entry.form)
+        slot = self._slots[key] = GopSlot(entry, num_bytes)
         self._num_bytes += slot.num_bytes
         return slot
 

@@ -214,7 +214,7 @@ class GopBlockSampler(Sampler):
 
     Decoded pictures of the open blocks are kept while they are read: ``num_open_blocks`` x
     ``block_rows`` pictures of each camera at 1.5 bytes a pixel, 180 MB with the defaults, GOPs of
-    16 and three cameras of 640x480.
+    16 and three cameras of 640x480; with a smaller ``image_size``, at 3 bytes a pixel of that.
 
     Parameters
     ----------

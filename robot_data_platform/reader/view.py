@@ -107,7 +107,7 @@ def open_view(spec: ReadSpec, versions: Mapping[str, int] | None) -> View:
         pictures=PictureReader(snapshot.gops, gops, pictures),
         buffers=ring if spec.zero_copy else RecycledBuffers(),
         ring=ring,
-        cache=GopCache(spec.gop_cache_bytes) if spec.gop_cache_bytes else None,
+        cache=GopCache(spec.gop_cache_bytes, form) if spec.gop_cache_bytes else None,
         skips=SkipReport(),
     )
 

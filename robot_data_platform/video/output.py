@@ -39,11 +39,28 @@ class PictureForm:
         height, width = self.size or stored
         return (3, height, width) if self.channels_first else (height, width, 3)
 
+    def shrinks(self, fmt: StreamFormat) -> bool:
+        """Return whether a picture takes less memory as converted, in RGB, than as decoded."""
+        if self.size is None:
+            return False
+        return 2 * self.size[0] * self.size[1] < fmt.coded_height_px * fmt.coded_width_px
+
+    def num_bytes_kept(self, fmt: StreamFormat) -> int:
+        """Return the memory that a picture takes as decoded or, where that is less, as converted.
+
+        Decoded chroma is taken to have a quarter of the picture's size, and samples 8 bits.
+        """
+        if self.size is not None and self.shrinks(fmt):
+            return 3 * self.size[0] * self.size[1]
+        return fmt.coded_height_px * fmt.coded_width_px * 3 // 2
+
 
 class PictureWriter:
     """Writes the frames of one kind of stream; keeps converters. One per thread."""
 
     def __init__(self, fmt: StreamFormat, form: PictureForm) -> None:
+        self.shrinks = form.shrinks(fmt)
+        """Whether `convert` gives less memory than it takes."""
         self._tags: ColourTags = tags_of(fmt)
         self._shown = (fmt.height_px, fmt.width_px)
         self._is_padded = self._shown != (fmt.coded_height_px, fmt.coded_width_px)
@@ -53,36 +70,46 @@ class PictureWriter:
 
     def write(self, frame: Frame, out: Array) -> None:
         """Convert, scale and crop a decoded frame into an array of the form's shape and dtype."""
-        if self._form.channels_first and self._form.size is None:
+        self.put(self.convert(frame), out)
+
+    def convert(self, frame: Frame) -> Frame:
+        """Return a decoded frame as RGB, interleaved or in planes, and scaled: ready for `put`."""
+        if self._form.size is not None:
+            return self._scaled(frame, self._form.size)
+        if self._form.channels_first:
             planes = to_rgb_planes(frame, self._tags, self._to_planes)
             if planes is not None:
-                self._write_planes([plane_view(planes, n) for n in RED_GREEN_BLUE], out)
-                return
-        rgb = self._rgb(frame)
-        if self._form.channels_first:
-            self._write_planes([rgb[:, :, channel] for channel in range(3)], out)
-        else:
-            self._put(rgb, out)
+                return planes
+        return to_rgb24(frame, self._tags, self._to_rgb)
 
-    def _write_planes(self, planes: list[Plane], out: Array) -> None:
+    def put(self, converted: Frame, out: Array) -> None:
+        """Crop a converted frame into an array of the form's shape and dtype."""
+        if not self._form.channels_first:
+            height, width, _ = out.shape
+            self._put(rgb_view(converted)[:height, :width], out)
+            return
         _, height, width = out.shape
-        for channel, plane in enumerate(planes):
+        for channel, plane in enumerate(_channels(converted)):
             self._put(plane[:height, :width], out[channel])
 
-    def _rgb(self, frame: Frame) -> Plane:
-        height, width = self._shown
-        size = self._form.size
-        if size is None:
-            return rgb_view(to_rgb24(frame, self._tags, self._to_rgb))[:height, :width]
+    def _scaled(self, frame: Frame, size: tuple[int, int]) -> Frame:
         if not self._is_padded:
-            return rgb_view(to_rgb24(frame, self._tags, self._scaler, SCALING, size))
+            return to_rgb24(frame, self._tags, self._scaler, SCALING, size)
         # What pads an odd picture to an even one must not be scaled into it.
+        height, width = self._shown
         shown = rgb_view(to_rgb24(frame, self._tags, self._to_rgb))[:height, :width]
-        cropped = av.VideoFrame.from_ndarray(np.ascontiguousarray(shown), format="rgb24")
-        scaled = self._scaler.reformat(
+        cropped = Frame.from_ndarray(np.ascontiguousarray(shown), format="rgb24")
+        return self._scaler.reformat(
             cropped, width=size[1], height=size[0], interpolation=SCALING, threads=1
         )
-        return rgb_view(scaled)
+
+
+def _channels(converted: Frame) -> list[Plane]:
+    """Return red, green and blue of a frame, (H, W) each, with what pads it."""
+    if converted.format.is_planar:
+        return [plane_view(converted, plane) for plane in RED_GREEN_BLUE]
+    rgb = rgb_view(converted)
+    return [rgb[:, :, channel] for channel in range(3)]
 
 
 def _put_as_is(values: Plane, out: Array) -> None:

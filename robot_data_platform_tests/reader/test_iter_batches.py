@@ -152,3 +152,17 @@ def test_no_more_is_read_ahead_than_asked_for(num_ahead: int) -> None:
         assert result == taken * 10
         assert len(started) <= taken + 1 + num_ahead
     assert sorted(started) == list(range(20))
+
+
+@pytest.mark.parametrize("size", [(24, 32), (64, 96), (90, 130)])
+@pytest.mark.parametrize("channels_first", [False, True])
+def test_kept_gops_give_the_pictures_that_are_decoded_one_by_one(
+    built: LakeModel, size: tuple[int, int], channels_first: bool
+) -> None:
+    rows = RobotLanceDataset(
+        built.root, built.dataset, image_size=size, channels_first=channels_first
+    )
+    for batch in rows.iter_batches(20, GopBlockSampler(rows)):
+        for camera in built.shape.cameras:
+            one_by_one = rows.take_frames_decoded(camera, batch["index"].tolist())[camera]
+            np.testing.assert_array_equal(batch[f"observation.images.{camera}"], one_by_one)

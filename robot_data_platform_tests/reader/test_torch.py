@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from robot_data_platform.errors import ErrorKind, InvalidInputError
-from robot_data_platform.reader import RobotLanceDataset
+from robot_data_platform.reader import RobotLanceDataset, ShuffleSampler
 from robot_data_platform.testing.lake_model import LakeModel
 
 
@@ -72,3 +72,36 @@ def test_a_data_loader_gives_every_row_once(built: LakeModel, start_method: str 
     assert [int(n) for batch in batches for n in batch["index"]] == list(range(len(rows)))
     assert batches[0]["observation.images.env"].shape == (16, 3, 64, 96)
     assert batches[0]["task"] == [built.episodes[0].task] * 16
+
+
+@pytest.mark.parametrize("num_workers", [0, 2])
+def test_a_data_loader_follows_a_sampler_and_resumes_it(built: LakeModel, num_workers: int) -> None:
+    data = pytest.importorskip("torch.utils.data")
+    rows = RobotLanceDataset(built.root, built.dataset, output="torch", cameras=["env"])
+
+    def order(sampler: ShuffleSampler) -> list[int]:
+        loader = data.DataLoader(
+            rows,
+            batch_size=16,
+            sampler=sampler,
+            num_workers=num_workers,
+            multiprocessing_context="spawn" if num_workers else None,
+        )
+        return [int(n) for batch in loader for n in batch["index"]]
+
+    sampler = ShuffleSampler(rows, seed=2)
+    state = sampler.state_dict(num_taken=48)
+    whole = order(sampler)
+    resumed = ShuffleSampler(rows, seed=2)
+    resumed.load_state_dict(state)
+    assert order(resumed) == whole[48:]
+
+
+def test_batches_are_tensors_that_share_memory_with_nothing_else(built: LakeModel) -> None:
+    torch = pytest.importorskip("torch")
+    rows = RobotLanceDataset(built.root, built.dataset, output="torch")
+    batches = list(rows.iter_batches(40))
+    for batch in batches:
+        for n, index in enumerate(batch["index"].tolist()):
+            expected = rows[index]["observation.images.env"]
+            assert torch.equal(batch["observation.images.env"][n], expected)
