@@ -12,11 +12,7 @@ import pyarrow.compute as pc
 from robot_data_platform.compute.episode_facts import DescribeTask, describe_batch
 from robot_data_platform.compute.episodes_map import Fanout, Progress, map_episodes
 from robot_data_platform.compute.findings import QUARANTINE_RULE
-from robot_data_platform.compute.ingestion import (
-    Ingestion,
-    batch_tasks,
-    list_tasks,
-)
+from robot_data_platform.compute.ingestion import Ingestion, batch_tasks, list_tasks
 from robot_data_platform.core.finding import (
     STATUS_FLAGGED,
     STATUS_QUARANTINED,

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import os
 import time
-from typing import cast
+from typing import cast, get_args
 
 import dagster as dg
 from pydantic import Field
 
 from robot_data_platform import __version__
 from robot_data_platform.compute.episodes_map import Backend, Fanout
-from robot_data_platform.compute.ingestion import (
-    Ingestion,
-    Workplace,
-)
-from robot_data_platform.compute.registration import (
-    find_ingestion,
-)
+from robot_data_platform.compute.ingestion import Ingestion, Workplace
+from robot_data_platform.compute.registration import find_ingestion
 from robot_data_platform.core.run import RunInfo
+from robot_data_platform.errors import ErrorKind, InvalidInputError
 from robot_data_platform.storage.uri import normalise_root
 from robot_data_platform.video.settings import GopProfile, GopSettings
 
@@ -50,11 +46,8 @@ class Platform(dg.ConfigurableResource):  # type: ignore[type-arg]
     @property
     def fanout(self) -> Fanout:
         """The workers."""
-        backend: Backend = (
-            "ray" if (self.backend or os.environ.get("RDP_BACKEND")) == "ray" else "local"
-        )
         return Fanout(
-            backend=backend,
+            backend=_checked_backend(self.backend or os.environ.get("RDP_BACKEND", "local")),
             num_workers=self.num_workers or None,
             ray_address=self.ray_address or os.environ.get("RAY_ADDRESS"),
         )
@@ -67,6 +60,17 @@ class Platform(dg.ConfigurableResource):  # type: ignore[type-arg]
     def ingestion(self, upload: str) -> Ingestion:
         """Return the registered ingestion of an upload."""
         return find_ingestion(self.workplace, upload, self.settings)
+
+
+def _checked_backend(name: str) -> Backend:
+    if name not in get_args(Backend):
+        raise InvalidInputError(
+            f"Backend {name!r} is not known: expected one of {sorted(get_args(Backend))}. Correct "
+            "RDP_BACKEND or the platform resource's backend.",
+            kind=ErrorKind.INVALID_ARGUMENT,
+            backend=name,
+        )
+    return cast("Backend", name)
 
 
 def run_info(context: dg.AssetExecutionContext) -> RunInfo:

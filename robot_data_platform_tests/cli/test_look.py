@@ -9,12 +9,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from robot_data_platform.compute.ingestion import (
-    Workplace,
-)
-from robot_data_platform.compute.registration import (
-    register_upload,
-)
+from robot_data_platform.compute.ingestion import Workplace
+from robot_data_platform.compute.registration import register_upload
 from robot_data_platform.core.run import RunInfo
 from robot_data_platform.testing.pictures import read_number
 from robot_data_platform.video.settings import GopSettings

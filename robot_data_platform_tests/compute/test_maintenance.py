@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 from robot_data_platform.compute import maintenance
-from robot_data_platform.compute.ingestion import (
-    Workplace,
-)
+from robot_data_platform.compute.ingestion import Workplace
 from robot_data_platform.compute.maintenance import UpkeepPolicy, UpkeepReport, maintain_dataset
 from robot_data_platform.curation.release import create_release
 from robot_data_platform.curation.spec import SplitSpec

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from robot_data_platform.compute.ingestion import (
-    Workplace,
-)
+from robot_data_platform.compute.ingestion import Workplace
 from robot_data_platform.errors import ErrorKind, NotFoundError
 from robot_data_platform.testing.rawlog import RawlogShape
 from robot_data_platform_tests.compute.uploads import (

@@ -19,15 +19,10 @@ from robot_data_platform.compute.episodes_map import Fanout
 from robot_data_platform.compute.findings import record_source_findings
 from robot_data_platform.compute.frames import write_frames
 from robot_data_platform.compute.gop_video import write_gop_video
-from robot_data_platform.compute.ingestion import (
-    Workplace,
-)
+from robot_data_platform.compute.ingestion import Workplace
 from robot_data_platform.compute.publish import publish_episodes
 from robot_data_platform.compute.quality import write_quality
-from robot_data_platform.compute.registration import (
-    find_ingestion,
-    register_upload,
-)
+from robot_data_platform.compute.registration import find_ingestion, register_upload
 from robot_data_platform.core.finding import STATUS_QUARANTINED
 from robot_data_platform.core.run import RunInfo
 from robot_data_platform.reader import RobotLanceDataset

@@ -10,9 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from robot_data_platform.compute.ingestion import (
-    Workplace,
-)
+from robot_data_platform.compute.ingestion import Workplace
 from robot_data_platform_tests.compute import uploads
 
 Process = subprocess.Popen[str]

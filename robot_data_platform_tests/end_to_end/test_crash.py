@@ -13,9 +13,7 @@ from pathlib import Path
 import lance
 import pytest
 
-from robot_data_platform.compute.ingestion import (
-    Workplace,
-)
+from robot_data_platform.compute.ingestion import Workplace
 from robot_data_platform.testing.rawlog import RawlogEpisode, RawlogShape
 from robot_data_platform_tests.compute.uploads import (
     assert_holds,

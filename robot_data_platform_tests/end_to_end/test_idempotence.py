@@ -11,9 +11,7 @@ import numpy as np
 import pytest
 
 from robot_data_platform.compute import episodes_map
-from robot_data_platform.compute.ingestion import (
-    Workplace,
-)
+from robot_data_platform.compute.ingestion import Workplace
 from robot_data_platform.compute.publish import PublishResult
 from robot_data_platform.core.finding import STATUS_QUARANTINED
 from robot_data_platform.reader import RobotLanceDataset

@@ -10,9 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from robot_data_platform.compute.ingestion import (
-    Workplace,
-)
+from robot_data_platform.compute.ingestion import Workplace
 from robot_data_platform.compute.maintenance import UpkeepPolicy, maintain_dataset
 from robot_data_platform.curation.release import create_release
 from robot_data_platform.curation.spec import SplitSpec

@@ -10,9 +10,7 @@ from robot_data_platform.compute.gop_video import write_gop_video
 from robot_data_platform.compute.pictures import contact_sheets
 from robot_data_platform.compute.publish import publish_episodes
 from robot_data_platform.compute.quality import write_quality
-from robot_data_platform.compute.registration import (
-    register_upload,
-)
+from robot_data_platform.compute.registration import register_upload
 from robot_data_platform.defs.failures import failures
 from robot_data_platform.defs.metadata import Metadata, data_version, picture, table_metadata
 from robot_data_platform.defs.partitions import UPLOADS

@@ -5,9 +5,7 @@ from collections.abc import Callable
 import dagster as dg
 
 from robot_data_platform.compute import checks
-from robot_data_platform.compute.ingestion import (
-    Ingestion,
-)
+from robot_data_platform.compute.ingestion import Ingestion
 from robot_data_platform.compute.suites import episodes_suite_holds, frames_suite_holds
 from robot_data_platform.defs.partitioned_check import partitioned_check
 from robot_data_platform.defs.partitions import UPLOADS
