@@ -1,0 +1,1 @@
+"""Side-by-side measurements of the reader, its floor and its peers; run by ``make bench``."""
