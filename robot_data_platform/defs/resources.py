@@ -31,7 +31,7 @@ class Platform(dg.ConfigurableResource):  # type: ignore[type-arg]
     num_workers: int = Field(default=0, description="Workers at once; 0 = the machine's cores.")
     ray_address: str = Field(default="", description="Address of an existing Ray cluster.")
     gop_profile: str = Field(default="auto", description="auto, copy, anchored or chain.")
-    gop_size: int = Field(default=16, description="Pictures in a GOP that is encoded here.")
+    gop_size: int = Field(default=8, description="Pictures in a GOP that is encoded here.")
 
     @property
     def workplace(self) -> Workplace:

@@ -105,7 +105,7 @@ class GopPictures:
     def _decode(
         self, job: GopJob, slot: GopSlot, wanted: Int64Array, decoder: GopDecoder
     ) -> Iterator[tuple[int, Frame]]:
-        entry, data = slot.entry, slot.blob.result()
+        entry, data = slot.entry, slot.blob()
         self._prove(job, entry, data)
         try:
             yield from decoder.each(entry.packets, data, wanted, entry.form)

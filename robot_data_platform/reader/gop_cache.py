@@ -6,7 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from robot_data_platform.reader.gop_entries import GopEntry
 
@@ -18,18 +18,29 @@ DEFAULT_BYTES = 256 << 20
 1,780 that are scaled to 224x224."""
 
 
+Fetch: TypeAlias = Future[None]
+"""Done when the GOPs of one request have their bytes; one for all, as each costs a lock."""
+
+
 class GopSlot:
     """One GOP in memory: its bytes as soon as they are read, or its frames once decoded."""
 
-    def __init__(self, entry: GopEntry, num_bytes: int = 0) -> None:
+    def __init__(self, entry: GopEntry, fetch: Fetch, num_bytes: int = 0) -> None:
         self.entry = entry
         self.num_bytes = num_bytes
         """Memory of all its frames."""
-        self.blob: Future[bytes] = Future()
+        self.data = b""
+        """The blob, once it is read."""
+        self._fetch = fetch
         self.frames: Mapping[int, Frame] | None = None
         """Every frame of it, where it was decoded to be kept."""
         self.lock = threading.Lock()
         """Held by whoever decodes it."""
+
+    def blob(self) -> bytes:
+        """Return the GOP's bytes, once whoever fetches them has them."""
+        self._fetch.result()
+        return self.data
 
 
 class GopCache:
@@ -47,12 +58,12 @@ class GopCache:
         self._lock = threading.Lock()
 
     def claim(
-        self, gop_keys: Sequence[int], entries: Sequence[GopEntry]
+        self, gop_keys: Sequence[int], entries: Sequence[GopEntry], fetch: Fetch
     ) -> tuple[list[GopSlot], list[GopSlot]]:
-        """Return the slot of each GOP, and those of them whose bytes the caller has to fetch."""
+        """Return the slot of each GOP, and those of them whose bytes ``fetch`` has to bring."""
         with self._lock:
             new = [
-                self._add(key, entry)
+                self._add(key, entry, fetch)
                 for key, entry in zip(gop_keys, entries, strict=True)
                 if key not in self._slots
             ]
@@ -69,9 +80,9 @@ class GopCache:
                 slot = self._slots.pop(key, None)
                 self._num_bytes -= slot.num_bytes if slot is not None else 0
 
-    def _add(self, key: int, entry: GopEntry) -> GopSlot:
+    def _add(self, key: int, entry: GopEntry, fetch: Fetch) -> GopSlot:
         num_bytes = entry.num_frames * self._form.num_bytes_kept(entry.form)
-        slot = self._slots[key] = GopSlot(entry, num_bytes)
+        slot = self._slots[key] = GopSlot(entry, fetch, num_bytes)
         self._num_bytes += slot.num_bytes
         return slot
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from robot_data_platform.errors import DataFaultError
 from robot_data_platform.reader.decoding import GopPictures
-from robot_data_platform.reader.gop_cache import GopCache, GopSlot
+from robot_data_platform.reader.gop_cache import Fetch, GopCache, GopSlot
 from robot_data_platform.reader.gop_index import GopIndex
 from robot_data_platform.reader.gop_jobs import NO_PICTURE, GopJob, PictureSlots, gop_jobs
 from robot_data_platform.storage.table import LakeTable
@@ -79,31 +79,30 @@ class PictureReader:
 
     def _slots(self, gop_keys: Sequence[int], cache: GopCache | None) -> list[GopSlot]:
         """Return the GOPs with their bytes, read by one request for those not in memory."""
-        entries = self._index.entries(np.array(gop_keys, dtype=np.int64))
+        entries, fetch = self._index.entries(np.array(gop_keys, dtype=np.int64)), Fetch()
         if cache is None:
-            slots = [GopSlot(entry) for entry in entries]
-            self._fetch(slots)
+            slots = [GopSlot(entry, fetch) for entry in entries]
+            self._bring(fetch, slots)
             return slots
-        slots, new = cache.claim(gop_keys, entries)
+        slots, new = cache.claim(gop_keys, entries, fetch)
         try:
-            self._fetch(new)
+            self._bring(fetch, new)
         except BaseException as err:
             # Whatever it was: who waits for these bytes must not wait for ever.
             cache.forget(gop_keys)
-            for slot in new:
-                slot.blob.set_exception(err)
+            fetch.set_exception(err)
             raise
         # Others may be fetching the rest; they wait for nobody before they have.
         for slot in slots:
-            slot.blob.result()
+            slot.blob()
         return slots
 
-    def _fetch(self, slots: Sequence[GopSlot]) -> None:
-        if not slots:
-            return
-        row_id = np.array([slot.entry.row_id for slot in slots], dtype=np.uint64)
-        for slot, blob in zip(slots, self._gops.read_blobs(row_id), strict=True):
-            slot.blob.set_result(blob)
+    def _bring(self, fetch: Fetch, slots: Sequence[GopSlot]) -> None:
+        if slots:
+            row_id = np.array([slot.entry.row_id for slot in slots], dtype=np.uint64)
+            for slot, blob in zip(slots, self._gops.read_blobs(row_id), strict=True):
+                slot.data = blob
+        fetch.set_result(None)
 
     def _fill(
         self,
@@ -113,15 +112,17 @@ class PictureReader:
         pool: Executor,
         num_threads: int,
     ) -> list[DataFaultError]:
-        """Do jobs on some threads; a future for each of them would cost more than it gives."""
+        """Do jobs on this thread and others; a future for each would cost more than it gives."""
         todo = iter(list(zip(jobs, slots, strict=True)))
 
         def work() -> list[DataFaultError]:
             # All workers share one iterator: each takes the next job when it is done with one.
             return [fault for job, slot in todo for fault in self._try_to_fill(job, slot, cache)]
 
-        workers = [pool.submit(work) for _ in range(min(num_threads, len(jobs)))]
-        return [fault for worker in workers for fault in worker.result()]
+        workers = [pool.submit(work) for _ in range(min(num_threads, len(jobs)) - 1)]
+        faults = work()
+        # A worker that has not started has nothing left to do: its thread is at another batch.
+        return faults + [f for worker in workers if not worker.cancel() for f in worker.result()]
 
     def _try_to_fill(
         self, job: GopJob, slot: GopSlot, cache: GopCache | None

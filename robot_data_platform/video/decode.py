@@ -223,15 +223,16 @@ def _open_codec(fmt: StreamFormat) -> _Codec:
 def _packets(
     packets: PacketIndex, data: Bytes, needed: npt.NDArray[np.bool_]
 ) -> Iterator[av.Packet[Stream]]:
-    view, order = memoryview(data), packets.display_index.tolist()
-    stops = np.cumsum(packets.size_bytes).tolist()
-    for at in np.flatnonzero(needed).tolist():
-        start = stops[at - 1] if at else 0
-        # Packet(size) is zero-padded behind its end, as decoders demand; Packet(bytes) is not.
-        packet = av.Packet(stops[at] - start)
-        packet.update(bytes(view[start : stops[at]]))
-        packet.pts = order[at]
-        yield packet
+    view, start = memoryview(data), 0
+    facts = (packets.size_bytes, packets.display_index, needed)
+    for size, frame, is_needed in zip(*(fact.tolist() for fact in facts), strict=True):
+        if is_needed:
+            # Packet(size) is zero-padded behind its end, as decoders demand; Packet(bytes) is not.
+            packet = av.Packet(size)
+            packet.update(view[start : start + size])
+            packet.pts = frame
+            yield packet
+        start += size
 
 
 def _reorder_depth(packets: PacketIndex, fmt: StreamFormat) -> int:

@@ -12,7 +12,7 @@ from av.video.reformatter import VideoReformatter
 
 from robot_data_platform.core.gop import StreamFormat
 from robot_data_platform.video.colour import SCALING, ColourTags, tags_of, to_rgb24, to_rgb_planes
-from robot_data_platform.video.planes import plane_view, rgb_view
+from robot_data_platform.video.planes import plane_views, rgb_view
 
 Array = npt.NDArray[np.generic]
 Plane = npt.NDArray[np.uint8]
@@ -107,7 +107,8 @@ class PictureWriter:
 def _channels(converted: Frame) -> list[Plane]:
     """Return red, green and blue of a frame, (H, W) each, with what pads it."""
     if converted.format.is_planar:
-        return [plane_view(converted, plane) for plane in RED_GREEN_BLUE]
+        planes = plane_views(converted)
+        return [planes[plane] for plane in RED_GREEN_BLUE]
     rgb = rgb_view(converted)
     return [rgb[:, :, channel] for channel in range(3)]
 

@@ -19,6 +19,12 @@ def plane_view(frame: av.VideoFrame, index: int = 0, bytes_per_pixel: int = 1) -
     return _lines(frame)[index][:, : frame.planes[index].width * bytes_per_pixel]
 
 
+def plane_views(frame: av.VideoFrame) -> list[Plane]:
+    """Return every plane of a frame of 8-bit samples as `plane_view` does."""
+    widths = [plane.width for plane in frame.planes]
+    return [lines[:, :width] for lines, width in zip(_lines(frame), widths, strict=True)]
+
+
 def rgb_view(frame: av.VideoFrame) -> Plane:
     """Return an ``rgb24`` frame as a (H, W, 3) view."""
     return plane_view(frame, bytes_per_pixel=3).reshape(frame.height, frame.width, 3)

@@ -30,11 +30,11 @@ class GopSettings:
 
     profile: GopProfile = "auto"
     """Which profile to cut with. Default ``auto``."""
-    gop_size: int = 16
-    """Frames of a re-encoded GOP, 1 to 128. Default 16: with bounded depth a longer GOP hardly
-    costs decoding time, and more of it than one training window needs is read in vain."""
-    anchor_distance: int = 8
-    """``anchored``: most frames from one reference picture to the next, 1 to 17. Default 8; less
+    gop_size: int = 8
+    """Frames of a re-encoded GOP, 1 to 128. Default 8: longer ones save few bytes, and a random
+    frame fetches and decodes more of them."""
+    anchor_distance: int = 4
+    """``anchored``: most frames from one reference picture to the next, 1 to 17. Default 4; less
     decodes more per random frame, more costs bytes where the picture moves."""
     crf: int = 20
     """libx264's constant rate factor, 1 (best) to 51. Default 20: about 40 dB on robot cameras."""

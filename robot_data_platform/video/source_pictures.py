@@ -22,7 +22,7 @@ from robot_data_platform.video.colour import (
 )
 from robot_data_platform.video.container import unreadable
 from robot_data_platform.video.frames import read_frames
-from robot_data_platform.video.planes import even_yuv420p, plane_view, rgb_view, without_tags
+from robot_data_platform.video.planes import even_yuv420p, plane_views, rgb_view, without_tags
 from robot_data_platform.video.probe import VideoFacts
 
 
@@ -93,7 +93,7 @@ def check_depth(path: str, pix_fmt: str) -> None:
 def _picture_of_rgb(rgb: Picture, converter: VideoReformatter) -> SourcePicture:
     frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(rgb), format="rgb24")
     coded = to_yuv420p(frame, UNTAGGED, CODED_RGB, converter)
-    return SourcePicture(frame=even_yuv420p(_yuv_planes(coded)), rgb=lambda: rgb)
+    return SourcePicture(frame=even_yuv420p(plane_views(coded)), rgb=lambda: rgb)
 
 
 def _picture_of_frame(
@@ -104,12 +104,8 @@ def _picture_of_frame(
         return facts.orientation.apply(rgb_view(shown))
 
     coded = to_yuv420p(frame, facts.tags, encoded_tags(facts), converter)
-    planes = [facts.orientation.apply(plane) for plane in _yuv_planes(coded)]
+    planes = [facts.orientation.apply(plane) for plane in plane_views(coded)]
     return SourcePicture(frame=even_yuv420p(planes), rgb=rgb, is_damaged=frame.is_corrupt)
-
-
-def _yuv_planes(frame: av.VideoFrame) -> list[Picture]:
-    return [plane_view(frame, index) for index in range(3)]
 
 
 def _check_shape(rgb: Picture, shape: tuple[int, ...], camera: str, number: int) -> None:

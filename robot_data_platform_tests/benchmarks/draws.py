@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from robot_data_platform_tests.benchmarks.scale import Scale
+from robot_data_platform_tests.benchmarks.scale import FPS, WINDOW_S, Scale
 
 SEED = 20_26
 
@@ -33,6 +33,17 @@ def batches_of(scale: Scale, scenario: str, number: int) -> list[list[int]]:
     }
     rows = random_rows(scale, scenario, number, counts[scenario])
     return _cut(rows, scale.batch_size if scenario == "B" else 1)
+
+
+def rows_shown(scale: Scale, scenario: str, batch: list[int]) -> list[int]:
+    """Return the rows whose pictures a batch shows: in C, those of each window.
+
+    Before an episode's first row, that row is repeated.
+    """
+    if scenario != "C":
+        return batch
+    steps = [round(offset_s * FPS) for offset_s in WINDOW_S]
+    return [max(row + step, row - row % scale.rows_per_episode) for row in batch for step in steps]
 
 
 def _cut(rows: list[int], size: int) -> list[list[int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,6 @@ import numpy as np
 
 from robot_data_platform_tests.benchmarks.figures import figure, take_turns
 from robot_data_platform_tests.benchmarks.import_time import import_seconds
-from robot_data_platform_tests.benchmarks.random_access import PREFETCH
 from robot_data_platform_tests.benchmarks.scale import CAMERAS, Scale
 from robot_data_platform_tests.benchmarks.stores import Bench
 from robot_data_platform_tests.benchmarks.synthetic_lake import DATASET, Shape, build
@@ -71,34 +71,29 @@ def _open_seconds(worker: Worker) -> float:
 
 
 def _memory(bench: Bench, lake: Path) -> dict[str, Any]:
-    """Return peak resident sizes after random batches, alone and of two workers together."""
-    scale = bench.scale
-    buffers = (
-        (PREFETCH + 2) * scale.batch_size * len(CAMERAS) * scale.height_px * scale.width_px * 3
-    )
-    peaks = {}
-    for num_processes in (1, 2):
-        workers = [bench.own_worker() for _ in range(num_processes)]
-        sizes = [_peak_bytes(bench, worker, lake, seed) for seed, worker in enumerate(workers)]
-        for worker in workers:
-            worker.close()
-        peaks[num_processes] = sizes
-    return {
-        "peak_rss_0_workers_mb": _megabytes(peaks[1]),
-        "peak_rss_2_workers_mb": _megabytes([sum(peaks[2])]),
-        "batch_buffers_mb": _megabytes([buffers]),
-        "rss_above_buffers_mb": _megabytes([peaks[1][0] - buffers]),
-    }
+    """Return peak resident sizes after random reads of the large table.
 
-
-def _peak_bytes(bench: Bench, worker: Worker, lake: Path, seed: int) -> int:
-    rng = np.random.default_rng(seed)
+    What a reader holds besides the buffers of its batches shows where a batch is one sample.
+    """
     size = bench.scale.batch_size
-    rows = rng.integers(0, bench.scale.many_rows, (MEMORY_BATCHES, size)).tolist()
-    worker.ask("open", lake=str(lake), dataset=DATASET)
-    worker.ask("measure", scenario="B", batches=rows, prefetch=PREFETCH)
-    return int(worker.ask("peak_memory")["peak_bytes"])
+    peaks = {
+        "rss_above_buffers_mb": _peak_bytes(bench, lake, num_processes=1, batch_size=1),
+        "peak_rss_0_workers_mb": _peak_bytes(bench, lake, num_processes=1, batch_size=size),
+        "peak_rss_2_workers_mb": _peak_bytes(bench, lake, num_processes=2, batch_size=size),
+    }
+    picture_bytes = bench.scale.height_px * bench.scale.width_px * 3
+    figures = {"batch_mb": size * len(CAMERAS) * picture_bytes, **peaks}
+    return {name: figure([num_bytes / 1e6], "MB") for name, num_bytes in figures.items()}
 
 
-def _megabytes(sizes: list[int]) -> dict[str, Any]:
-    return figure([size / 1e6 for size in sizes], "MB")
+def _peak_bytes(bench: Bench, lake: Path, *, num_processes: int, batch_size: int) -> int:
+    """Return the peaks, in sum, of processes that have read random batches."""
+    with ExitStack() as stack:
+        workers = [stack.enter_context(bench.own_worker()) for _ in range(num_processes)]
+        for seed, worker in enumerate(workers):
+            rows = np.random.default_rng(seed).integers(
+                0, bench.scale.many_rows, (MEMORY_BATCHES, batch_size)
+            )
+            worker.ask("open", lake=str(lake), dataset=DATASET)
+            worker.ask("measure", scenario="B", batches=rows.tolist(), prefetch=0)
+        return sum(int(worker.ask("peak_memory")["peak_bytes"]) for worker in workers)

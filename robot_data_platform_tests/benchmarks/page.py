@@ -9,6 +9,7 @@ from typing import Any
 
 from robot_data_platform_tests.benchmarks.plots import readers_plot, sweep_plot
 from robot_data_platform_tests.benchmarks.ratios import BARS, FIGURE_BARS, Bar
+from robot_data_platform_tests.benchmarks.shortfalls import shortfall_section
 from robot_data_platform_tests.benchmarks.sweep_text import sweep_section
 
 Results = Mapping[str, Any]
@@ -40,6 +41,7 @@ def render(results: Results) -> dict[str, str]:
     sections = [
         _head(results),
         _bars(results),
+        shortfall_section(results),
         _readers(results),
         _stores(results),
         _trials(results),
@@ -104,7 +106,9 @@ def _bars(results: Results) -> str:
     rows = [
         _bar_row(bar, measured[bar.key]) for bar in (*BARS, *FIGURE_BARS) if bar.key in measured
     ]
-    return "## Measured and wanted\n\n" + table(["measure", "wanted", "measured", "reached"], rows)
+    return "## Measured and wanted\n\n" + table(
+        ["measure", "wanted", "measured (quartiles)", "reached"], rows
+    )
 
 
 def _bar_row(bar: Bar, figure: Mapping[str, float]) -> list[str]:
@@ -213,12 +217,17 @@ def _tables(results: Results) -> str:
         ),
         ["peak memory, no workers", f"{spread(figures['peak_rss_0_workers_mb'])} MB"],
         ["peak memory, two workers together", f"{spread(figures['peak_rss_2_workers_mb'])} MB"],
-        ["batch buffers of one reader", f"{spread(figures['batch_buffers_mb'])} MB"],
+        ["pictures of one batch", f"{spread(figures['batch_mb'])} MB"],
+        [
+            "peak memory where a batch is one sample",
+            f"{spread(figures['rss_above_buffers_mb'])} MB",
+        ],
     ]
     return (
         "## Opening and memory (E)\n\nTables of synthetic rows, opened again and again by a "
         "process that has imported everything. Memory is that of a process that opened the large "
-        "table and read twenty random batches of it.\n\n" + table(["what", "measured"], rows)
+        "table and read twenty random batches of it, without reading ahead.\n\n"
+        + table(["what", "measured"], rows)
     )
 
 

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from robot_data_platform_tests.benchmarks.draws import batches_of
+from robot_data_platform_tests.benchmarks.draws import batches_of, rows_shown
 from robot_data_platform_tests.benchmarks.figures import Figure, figure, ratio, take_turns
 from robot_data_platform_tests.benchmarks.scale import Scale
 from robot_data_platform_tests.benchmarks.source_files import DATASET
@@ -185,7 +185,8 @@ def _scenario(
 
     def floor(number: int) -> float:
         batches = batches_of(bench.scale, scenario, number)
-        reply = own.ask("floor", batches=batches)
+        shown = [rows_shown(bench.scale, scenario, batch) for batch in batches]
+        reply = own.ask("floor", batches=shown)
         cpu.setdefault("floor", []).append(reply["cpu_s"] * len(batches) / reply["pictures"])
         return float(reply["wall_s"])
 
@@ -195,7 +196,7 @@ def _scenario(
         )
 
     measures: dict[str, Callable[[int], float]] = {OURS: ours}
-    measures |= {"floor": floor} if scenario == "B" else {}
+    measures |= {"floor": floor} if scenario != "D" else {}
     measures |= {peer: theirs(best[peer, scenario]) for peer in PEERS if best}
     return take_turns(bench.scale.num_rounds, measures), cpu
 

@@ -94,7 +94,7 @@ def test_pictures_are_read_once() -> None:
 
 
 def test_the_report_waits_for_the_last_gop() -> None:
-    stream = cut_stream(picture_stream(20), GopSettings())
+    stream = cut_stream(picture_stream(20), GopSettings(gop_size=16))
     gops = stream.gops()
     next(gops)
     with pytest.raises(InvalidInputError, match="no report yet"):

@@ -75,8 +75,8 @@ def test_anchored_frames_need_few_packets_and_chained_ones_all_before() -> None:
         [int(needed_packets(gop.packets, frames(frame)).sum()) for frame in range(16)]
         for gop in (anchored, chained)
     ]
-    # Shown I BBBBBBB P BBBBBB P.
-    assert depths[0] == [1, *[3] * 7, 2, *[4] * 6, 3]
+    # Shown I BBB P BBB P BBB P BB P.
+    assert depths[0] == [1, *[3] * 3, 2, *[4] * 3, 3, *[5] * 3, 4, *[6] * 2, 5]
     assert depths[1] == list(range(1, 17))
 
 
