@@ -51,7 +51,7 @@ samples: $(DEV) ## render the sample uploads again; needs the system's OSMesa li
 	MUJOCO_GL=osmesa $(BIN)/python -m robot_data_platform_tests.samples.generate
 
 .venv/.platform: EXTRAS := platform
-.venv/.dev: EXTRAS := platform,dev
+.venv/.dev: EXTRAS := platform,spatial,dev
 
 # Compiled in one go on all cores, which pip does on one. A package may ship files that are not
 # for this Python, so the verdict of that step is not asked for.

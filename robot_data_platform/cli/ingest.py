@@ -12,9 +12,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from robot_data_platform.cli.options import json_option, lake_option, landing_option
+from robot_data_platform.cli.options import (
+    allow_pickle_option,
+    json_option,
+    lake_option,
+    landing_option,
+)
 from robot_data_platform.cli.output import console, print_json, print_table
-from robot_data_platform.cli.source import given_profile, local_source
+from robot_data_platform.cli.source import check_format, stated_text
 from robot_data_platform.errors import ErrorKind, InvalidInputError
 
 if TYPE_CHECKING:
@@ -37,6 +42,7 @@ MAX_UPLOADS_PER_SECOND = 1000
 @DATASET
 @PROFILE
 @FORMAT
+@allow_pickle_option
 @landing_option
 @json_option
 def upload(
@@ -44,14 +50,16 @@ def upload(
     dataset: str,
     profile: Path | None,
     format_hint: str | None,
+    allow_pickle: bool,
     landing: str,
     as_json: bool,
 ) -> None:
     """Copy SOURCE into the landing folder and write its marker; sensors do the rest."""
     from robot_data_platform.storage.landing import Landing
 
+    stated = stated_text(source, profile, allow_pickle=allow_pickle)
     with progress_bar("uploading", enabled=shows_progress(as_json)) as progress:
-        manifest = put_upload(Landing(landing), source, dataset, profile, format_hint, progress)
+        manifest = put_upload(Landing(landing), source, dataset, stated, format_hint, progress)
     if as_json:
         print_json(
             {
@@ -72,6 +80,7 @@ def upload(
 @DATASET
 @PROFILE
 @FORMAT
+@allow_pickle_option
 @lake_option
 @landing_option
 @json_option
@@ -80,6 +89,7 @@ def ingest(
     dataset: str,
     profile: Path | None,
     format_hint: str | None,
+    allow_pickle: bool,
     lake: str,
     landing: str,
     as_json: bool,
@@ -88,7 +98,6 @@ def ingest(
     from robot_data_platform.compute.listing import ingest_facts
     from robot_data_platform.defs import runs
     from robot_data_platform.defs.resources import Platform
-    from robot_data_platform.formats.registry import detect_format
     from robot_data_platform.storage.lake import Lake
     from robot_data_platform.storage.landing import Landing
     from robot_data_platform.storage.objects import check_conditional_put
@@ -98,9 +107,10 @@ def ingest(
     # What can be told before anything is copied.
     check_conditional_put(target.root)
     target.find(dataset, "episodes")
-    detect_format(local_source(source), format_hint)
+    stated = stated_text(source, profile, allow_pickle=allow_pickle)
+    check_format(source, stated, format_hint)
     with progress_bar("uploading", enabled=is_shown) as progress:
-        manifest = put_upload(Landing(landing), source, dataset, profile, format_hint, progress)
+        manifest = put_upload(Landing(landing), source, dataset, stated, format_hint, progress)
     with runs.open_instance() as instance, materializing(enabled=is_shown):
         runs.ingest(instance, Platform(lake=lake, landing=landing), manifest)
     facts = ingest_facts(target, dataset, manifest.upload, time.perf_counter() - started)
@@ -113,12 +123,11 @@ def put_upload(
     landing: Landing,
     source: Path,
     dataset: str,
-    profile: Path | None,
+    profile: str | None,
     format_hint: str | None,
     progress: Progress | None,
 ) -> Manifest:
     """Upload a folder under the next free id of this second."""
-    given_profile(profile)
     stamp = datetime.now(UTC).strftime("%Y%m%dt%H%M%Sz")
     for number in range(MAX_UPLOADS_PER_SECOND):
         name = f"{stamp}-{dataset}-{number:04d}"
@@ -130,7 +139,7 @@ def put_upload(
                 dataset,
                 name,
                 format_hint=format_hint,
-                profile=profile.read_text(encoding="utf-8-sig") if profile else None,
+                profile=profile,
                 progress=progress,
             )
         except InvalidInputError as err:

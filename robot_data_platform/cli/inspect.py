@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from robot_data_platform.cli.options import json_option
+from robot_data_platform.cli.options import allow_pickle_option, json_option
 from robot_data_platform.cli.output import print_json, print_table
 from robot_data_platform.cli.source import given_profile, local_source
 
 if TYPE_CHECKING:
-    from robot_data_platform.formats.source_report import EpisodeReport, SourceReport
+    from robot_data_platform.formats.source_report import (
+        CameraReport,
+        EpisodeReport,
+        SourceReport,
+    )
 
 
 @click.command()
@@ -25,15 +29,23 @@ if TYPE_CHECKING:
     help="YAML that wins over the source's own profile.yaml.",
 )
 @click.option("--format", "format_hint", help="Format name; default: detected.")
+@allow_pickle_option
 @json_option
-def inspect(source: Path, profile: Path | None, format_hint: str | None, as_json: bool) -> None:
+def inspect(
+    source: Path,
+    profile: Path | None,
+    format_hint: str | None,
+    allow_pickle: bool,
+    as_json: bool,
+) -> None:
     """Show format, episodes, streams and every contradiction of SOURCE.
 
     Exits with 1 when an episode can't be ingested.
     """
     from robot_data_platform.formats.inspect import inspect_source
 
-    report = inspect_source(local_source(source), format_hint, given_profile(profile))
+    stated = given_profile(source, profile, allow_pickle=allow_pickle)
+    report = inspect_source(local_source(source), format_hint, stated)
     print_json(asdict(report)) if as_json else _print_report(report)
     if report.refused:
         sys.exit(1)
@@ -58,7 +70,7 @@ def _print_report(report: SourceReport) -> None:
 def _episode_row(episode: EpisodeReport) -> list[object]:
     signals = (f"{s.name}[{s.width}] {_hz(s.clock.rate_hz)}" for s in episode.signals)
     cameras = (
-        f"{c.name} {c.codec or 'pictures'} {c.width_px}x{c.height_px} {_hz(c.clock.rate_hz)}"
+        f"{c.name} {_kind(c)} {_hz(c.clock.rate_hz)}"
         for c in episode.cameras
     )
     return [
@@ -70,6 +82,12 @@ def _episode_row(episode: EpisodeReport) -> list[object]:
         "\n".join(cameras),
         f"no: {episode.refused_reason}" if episode.refused_kind else "yes",
     ]
+
+
+def _kind(camera: CameraReport) -> str:
+    """Return what a camera's pictures are; the size of those that are no video isn't looked at."""
+    size = "" if camera.width_px is None else f" {camera.width_px}x{camera.height_px}"
+    return " ".join(["depth"] * camera.is_depth + [camera.codec or "pictures"]) + size
 
 
 def _hz(rate_hz: float | None) -> str:

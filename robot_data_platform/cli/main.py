@@ -10,7 +10,17 @@ import sys
 import click
 
 from robot_data_platform import __version__
-from robot_data_platform.cli import demo, ingest, inspect, look, maintain, release, trace
+from robot_data_platform.cli import (
+    demo,
+    ingest,
+    inspect,
+    look,
+    maintain,
+    profile,
+    release,
+    rendition,
+    trace,
+)
 from robot_data_platform.errors import ErrorKind, InvalidInputError, RobotDataError
 
 USAGE_KINDS = {
@@ -32,12 +42,14 @@ def cli() -> None:
 COMMANDS = (
     ingest.upload,
     inspect.inspect,
+    profile.profile,
     ingest.ingest,
     look.datasets,
     look.episodes,
     look.findings,
     look.frame,
     release.release,
+    rendition.rendition,
     trace.lineage,
     trace.impact,
     maintain.maintain,

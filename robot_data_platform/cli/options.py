@@ -25,6 +25,12 @@ landing_option = click.option(
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 
+allow_pickle_option = click.option(
+    "--allow-pickle",
+    is_flag=True,
+    help="Read Python pickles of plain arrays; stated in the profile that is kept.",
+)
+
 
 def reading(command: Command) -> Command:
     """Give a command the options of whoever looks at the lake."""

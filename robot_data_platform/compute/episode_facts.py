@@ -9,6 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from robot_data_platform.core.alignment import rate_hz
+from robot_data_platform.core.calibration_json import (
+    calibrations_from_json,
+    calibrations_to_json,
+)
 from robot_data_platform.core.finding import (
     STATUS_FLAGGED,
     STATUS_OK,
@@ -23,7 +27,7 @@ from robot_data_platform.core.schema import (
 )
 from robot_data_platform.core.statistics import signal_statistics
 from robot_data_platform.errors import ErrorKind, NotFoundError
-from robot_data_platform.storage.predicate import in_range
+from robot_data_platform.storage.predicate import all_of, in_range, in_slot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,8 +64,10 @@ def describe_batch(task: DescribeTask) -> list[dict[str, object]]:
     where = in_range("episode_index", episodes[0].episode_index, episodes[-1].episode_index + 1)
     frames = lake.open(ingestion.dataset, "frames", task.frames_version).read(where=where)
     gop_columns = ["episode_index", "camera", "ref_id", "gop_index", "num_frames", "pts_ns"]
-    gop_columns += ["codec", "profile", "width_px", "height_px"]
-    gops = lake.open(ingestion.dataset, "gops", task.gops_version).read(gop_columns, where)
+    gop_columns += ["codec", "profile", "width_px", "height_px", "calibration_json"]
+    gops = lake.open(ingestion.dataset, "gops", task.gops_version).read(
+        gop_columns, all_of(where, in_slot(0))
+    )
     return [_row(task, episode, _of(frames, episode), _of(gops, episode)) for episode in episodes]
 
 
@@ -120,6 +126,7 @@ def _measured(
     cameras = [
         _camera_facts(name, gops, frames) for name in sorted(set(gops["camera"].to_pylist()))
     ]
+    calibrations = _calibrations(gops)
     doubt = task.doubt_by_index.get(episode.episode_index)
     return {
         "task": frames["task"][0].as_py(),
@@ -128,15 +135,22 @@ def _measured(
         "end_ns": int(time_ns[-1]),
         "control_hz": rate_hz(time_ns),
         "cameras": cameras,
+        "calibrations_json": calibrations,
         "statistics": [
             signal_statistics(name, _matrix(frames[name]))
             for name in signal_names(frames.schema)
             if frames[name].null_count < frames.num_rows
         ],
-        "content_digest": _content_digest(task, episode, frames, cameras),
+        "content_digest": _content_digest(task, episode, frames, cameras, calibrations),
         "status": STATUS_FLAGGED if doubt else STATUS_OK,
         "status_reason": doubt,
     }
+
+
+def _calibrations(gops: pa.Table) -> str | None:
+    texts = gops["calibration_json"].drop_null().to_pylist()
+    by_camera = [calibrations_from_json(text) for text in texts]
+    return calibrations_to_json({name: c for known in by_camera for name, c in known.items()})
 
 
 def _matrix(column: pa.ChunkedArray) -> npt.NDArray[np.float32]:
@@ -168,6 +182,7 @@ def _content_digest(
     episode: EpisodeTask,
     frames: pa.Table,
     cameras: Sequence[Mapping[str, object]],
+    calibrations_json: str | None,
 ) -> str:
     """Return the digest of what the episode holds, whatever index and run it has.
 
@@ -182,6 +197,7 @@ def _content_digest(
             "settings": task.batch.ingestion.settings.as_dict(),
             "rows": table_digest(frames.select(sorted(held))),
             "cameras": [{k: v for k, v in facts.items() if k != "ref_id"} for facts in cameras],
+            **({} if calibrations_json is None else {"calibrations": calibrations_json}),
         }
     )
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from robot_data_platform.compute.conventions import check_episode, episode_conventions
+from robot_data_platform.compute.episode_streams import (
+    cameras_of,
+    check_kinds,
+    check_streams,
+    streams_by_episode,
+)
 from robot_data_platform.compute.episodes_map import Fanout, Progress, map_episodes
 from robot_data_platform.compute.findings import quarantine, quarantined, record_findings
 from robot_data_platform.compute.ingestion import (
@@ -20,23 +24,18 @@ from robot_data_platform.compute.ingestion import (
     open_ingestion_source,
     read_recording,
 )
-from robot_data_platform.core.alignment import rate_hz, row_clock
-from robot_data_platform.core.recording import STATE, Recording
-from robot_data_platform.core.rows import StreamIndex, episode_fields, episode_rows
+from robot_data_platform.core.alignment import rate_hz
+from robot_data_platform.core.recording import Recording
+from robot_data_platform.core.rows import episode_fields, episode_rows
 from robot_data_platform.core.schema import frames_base_fields, table_schema
-from robot_data_platform.errors import (
-    DataFaultError,
-    ErrorKind,
-    InvalidInputError,
-    NotFoundError,
-)
+from robot_data_platform.core.stated_metadata import table_entries
+from robot_data_platform.errors import DataFaultError, InvalidInputError
 from robot_data_platform.storage.commit import (
     Committed,
     commit_fragments,
     grow_schema,
     write_rows,
 )
-from robot_data_platform.storage.predicate import in_range
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from robot_data_platform.core.finding import Finding
+    from robot_data_platform.core.rows import StreamIndex
     from robot_data_platform.core.run import RunInfo
     from robot_data_platform.storage.table import LakeTable
 
@@ -159,9 +159,9 @@ def _prepare_table(
     ingestion: Ingestion, tasks: Sequence[EpisodeTask], gops: LakeTable
 ) -> LakeTable:
     """Return ``frames`` with the columns of the first readable episode and of every camera."""
-    cameras = sorted(set(gops.read(["camera"], ingestion.where())["camera"].to_pylist()))
+    cameras, depth = cameras_of(ingestion, gops)
     recording = _first_readable(ingestion, tasks)
-    fields = [] if recording is None else episode_fields(recording, cameras)
+    fields = [] if recording is None else episode_fields(recording, cameras, depth)
     metadata = {} if recording is None else _facts(ingestion, recording)
     schema = table_schema([*frames_base_fields(), *fields], metadata)
     table = ingestion.workplace.lake.ensure_frames(ingestion.dataset, schema)
@@ -190,15 +190,11 @@ def _first_readable(ingestion: Ingestion, tasks: Sequence[EpisodeTask]) -> Recor
 
 def _facts(ingestion: Ingestion, recording: Recording) -> dict[str, str]:
     """Return what the table says of itself, measured on the first episode."""
-    clock = row_clock(recording.signals)
-    state = next((s for s in recording.signals if s.name == STATE), clock)
+    stated = table_entries(episode_conventions(recording, ingestion.profile))
     return {
-        "rdp.robot": recording.robot or "",
-        "rdp.control_hz": json.dumps(rate_hz(clock.timestamp_ns)),
+        **{key: value for key, value in stated.items() if value is not None},
         "rdp.camera_fps": json.dumps({c.name: rate_hz(c.timestamp_ns) for c in recording.cameras}),
         "rdp.gop_size": str(ingestion.settings.gop_size),
-        "rdp.joint_names": json.dumps(list(state.names) if state.names else None),
-        "rdp.joint_unit": state.unit or "",
     }
 
 
@@ -208,7 +204,7 @@ def align_batch(task: FramesTask) -> BatchResult:
     lake = ingestion.workplace.lake
     table = lake.open(ingestion.dataset, "frames")
     gops = lake.open(ingestion.dataset, "gops", task.gops_version)
-    streams = _streams_by_episode(task.batch, gops)
+    streams = streams_by_episode(task.batch, gops)
     result = BatchResult()
     with open_ingestion_source(ingestion) as source:
 
@@ -217,8 +213,14 @@ def align_batch(task: FramesTask) -> BatchResult:
                 try:
                     recording = read_recording(ingestion, source, episode.ref)
                     mine = streams.get(episode.episode_index, {})
-                    _check_streams(recording, mine, ingestion)
-                    _note_missing(recording, sorted(mine), table.schema, result)
+                    check_episode(
+                        episode.ref.source_key,
+                        episode_conventions(recording, ingestion.profile),
+                        ingestion.conventions,
+                    )
+                    check_streams(recording, mine, ingestion)
+                    check_kinds(episode.ref.source_key, mine, table.schema)
+                    _note_missing(recording, mine, table.schema, result)
                     if result.missing:
                         continue
                     part = episode_rows(recording, episode.episode_index, mine, table.schema)
@@ -236,45 +238,15 @@ def _num_rows(fragment: str) -> int:
     return int(json.loads(fragment).get("physical_rows") or 0)
 
 
-def _check_streams(
-    recording: Recording, streams: Mapping[str, StreamIndex], ingestion: Ingestion
-) -> None:
-    absent = sorted({camera.name for camera in recording.cameras} - streams.keys())
-    if absent:
-        raise NotFoundError(
-            f"Episode {recording.ref.source_key!r} of upload {ingestion.upload!r} has no GOP of "
-            f"cameras {absent} in dataset {ingestion.dataset!r}: expected every camera's. "
-            "Materialize gop_video for the upload first.",
-            kind=ErrorKind.GOP_MISSING,
-            upload=ingestion.upload,
-            cameras=absent,
-        )
-
-
 def _note_missing(
-    recording: Recording, cameras: Sequence[str], schema: pa.Schema, result: BatchResult
+    recording: Recording,
+    streams: Mapping[str, StreamIndex],
+    schema: pa.Schema,
+    result: BatchResult,
 ) -> None:
     if not recording.signals:
         return
     known = set(schema.names)
-    result.missing += [f for f in episode_fields(recording, cameras) if f.name not in known]
-
-
-def _streams_by_episode(batch: BatchTask, gops: LakeTable) -> dict[int, dict[str, StreamIndex]]:
-    """Return where each camera's pictures lie, for every episode of the batch."""
-    first, last = batch.episodes[0].episode_index, batch.episodes[-1].episode_index
-    columns = ["episode_index", "camera", "ref_id", "gop_index", "first_frame", "pts_ns"]
-    table = gops.read(columns, in_range("episode_index", first, last + 1))
-    rows = table.sort_by([("ref_id", "ascending"), ("gop_index", "ascending")])
-    refs = rows["ref_id"].to_numpy()
-    bounds = [*np.flatnonzero(np.diff(refs, prepend=-1)), len(refs)]
-    streams: dict[int, dict[str, StreamIndex]] = {}
-    for start, stop in itertools.pairwise(bounds):
-        part = rows.slice(int(start), int(stop - start))
-        index = part["episode_index"][0].as_py()
-        streams.setdefault(index, {})[part["camera"][0].as_py()] = StreamIndex(
-            ref_id=int(refs[start]),
-            first_frame=part["first_frame"].to_numpy(),
-            pts_ns=part["pts_ns"].combine_chunks().flatten().to_numpy(),
-        )
-    return streams
+    depth = [camera for camera, stream in streams.items() if stream.is_depth]
+    fields = episode_fields(recording, sorted(streams), depth)
+    result.missing += [f for f in fields if f.name not in known]

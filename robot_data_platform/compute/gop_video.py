@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import tempfile
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
 from robot_data_platform.compute.episodes_map import Fanout, Progress, map_episodes
 from robot_data_platform.compute.findings import quarantine, record_findings
@@ -22,23 +20,28 @@ from robot_data_platform.compute.ingestion import (
     open_ingestion_source,
     read_recording,
 )
+from robot_data_platform.compute.older_tables import with_columns_of
+from robot_data_platform.compute.rendering import Renderer, recorded_renditions
+from robot_data_platform.compute.spooled_gops import SpooledGop, gop_row, row_batches, spooled
+from robot_data_platform.compute.unreferenced_frames import frames_after_the_last_row
+from robot_data_platform.core.calibration_json import calibrations_to_json
 from robot_data_platform.core.finding import Finding, Severity
-from robot_data_platform.core.identity import gop_key, ref_id
+from robot_data_platform.core.identity import ref_id
+from robot_data_platform.core.schema import gops_schema
 from robot_data_platform.errors import DataFaultError, InvalidInputError
 from robot_data_platform.storage.commit import Committed, commit_fragments, write_rows
-from robot_data_platform.storage.table import BLOB_COLUMN, LakeTable, blob_array
+from robot_data_platform.storage.predicate import all_of, in_slot
+from robot_data_platform.storage.table import LakeTable
 from robot_data_platform.video.cut import StreamReport, cut_stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from robot_data_platform.core.gop import Gop, StreamFormat
-    from robot_data_platform.core.recording import CameraStream, Recording
+    from robot_data_platform.core.gop import Gop
+    from robot_data_platform.core.recording import CameraStream, Int64Array, Recording
     from robot_data_platform.core.run import RunInfo
 
 STAGE = "gop_video"
-ROWS_PER_BATCH = 64
-"""GOPs held in memory at a time while a fragment is written."""
 MIN_PSNR_DB = 30.0
 """Re-encoded video below this PSNR against its source is reported."""
 
@@ -80,7 +83,7 @@ def write_gop_video(
     read are put in quarantine by a finding; the rest goes on.
     """
     lake = ingestion.workplace.lake
-    table = lake.ensure_gops(ingestion.dataset)
+    table = with_columns_of(lake.ensure_gops(ingestion.dataset), gops_schema())
     results: list[BatchResult] = []
     committed = Committed(table.version, is_new=False)
     if not _is_there(ingestion, table):
@@ -119,7 +122,7 @@ def _summary(
     lake = ingestion.workplace.lake
     table = lake.open(ingestion.dataset, "gops", committed.version)
     columns = ["ref_id", "profile", "num_frames", "packet_size_bytes", "episode_index"]
-    rows = table.read(columns, ingestion.where())
+    rows = table.read(columns, all_of(ingestion.where(), in_slot(0)))
     profile_by_stream = dict(
         zip(rows["ref_id"].to_pylist(), rows["profile"].to_pylist(), strict=True)
     )
@@ -147,27 +150,19 @@ def encode_batch(batch: BatchTask) -> BatchResult:
     table = batch.ingestion.workplace.lake.ensure_gops(batch.ingestion.dataset)
     with open_ingestion_source(batch.ingestion) as source, tempfile.TemporaryFile() as spool:
         rows: list[SpooledGop] = []
+        renderer = Renderer(recorded_renditions(table))
         for task in batch.episodes:
             try:
                 recording = read_recording(batch.ingestion, source, task.ref)
-                new = spool_episode(batch.ingestion, task, recording, spool, result)
+                new = spool_episode(batch.ingestion, task, recording, spool, renderer, result)
             except (DataFaultError, InvalidInputError) as err:
                 result.findings_by_task[task] = [quarantine(err, source)]
                 continue
             rows += new
         if rows:
-            batches = _batches(rows, spool, table.schema)
+            batches = row_batches(rows, spool, table.schema)
             result.fragments = write_rows(table.uri, table.schema, batches)
     return result
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpooledGop:
-    """A finished row whose payload waits on disk until its episode is known to be whole."""
-
-    row: dict[str, object]
-    spool_offset: int
-    num_bytes: int
 
 
 def spool_episode(
@@ -175,6 +170,7 @@ def spool_episode(
     task: EpisodeTask,
     recording: Recording,
     spool: IO[bytes],
+    renderer: Renderer,
     result: BatchResult,
 ) -> list[SpooledGop]:
     """Cut every camera of an episode into ``spool``; return the rows, all or (by error) none."""
@@ -183,10 +179,11 @@ def spool_episode(
     for number, stream in enumerate(sorted(recording.cameras, key=lambda s: s.name)):
         cut = cut_stream(stream, ingestion.settings)
         stream_ref_id = ref_id(task.episode_index, number)
-        rows += [
-            _spool(_row(task, stream, stream_ref_id, gop, cut.format), gop.data, spool)
-            for gop in cut.gops()
-        ]
+        for gop in cut.gops():
+            row = gop_row(stream_ref_id, stream.name, gop, cut.format, _pts_ns(stream, gop))
+            row["calibration_json"] = _calibration(stream) if gop.gop_index == 0 else None
+            rows.append(spooled(row, gop.data, spool))
+            rows += renderer.spool(rows[-1].row, gop, cut.format, spool)
         findings += _stream_findings(stream, cut.report)
         if cut.report.psnr_db is not None:
             result.psnr_db.append(cut.report.psnr_db)
@@ -195,6 +192,11 @@ def spool_episode(
     if findings:
         result.findings_by_task[task] = findings
     return rows
+
+
+def _calibration(stream: CameraStream) -> str | None:
+    known = {} if stream.calibration is None else {stream.name: stream.calibration}
+    return calibrations_to_json(known)
 
 
 def _stream_findings(stream: CameraStream, report: StreamReport) -> Iterator[Finding]:
@@ -209,60 +211,8 @@ def _stream_findings(stream: CameraStream, report: StreamReport) -> Iterator[Fin
             threshold=MIN_PSNR_DB,
             unit="dB",
         )
+    yield from frames_after_the_last_row(stream, report)
 
 
-def _spool(row: dict[str, object], payload: bytes, spool: IO[bytes]) -> SpooledGop:
-    spool_offset = spool.seek(0, 2)
-    spool.write(payload)
-    return SpooledGop(row=row, spool_offset=spool_offset, num_bytes=len(payload))
-
-
-def _row(
-    task: EpisodeTask, stream: CameraStream, stream_ref_id: int, gop: Gop, form: StreamFormat
-) -> dict[str, object]:
-    last = gop.first_frame + gop.num_frames
-    return {
-        "gop_key": gop_key(stream_ref_id, gop.gop_index),
-        "ref_id": stream_ref_id,
-        "gop_index": gop.gop_index,
-        "episode_index": task.episode_index,
-        "camera": stream.name,
-        "first_frame": gop.first_frame,
-        "num_frames": gop.num_frames,
-        "pts_ns": stream.timestamp_ns[gop.first_frame : last],
-        "packet_size_bytes": gop.packets.size_bytes,
-        "packet_display_index": gop.packets.display_index,
-        "packet_is_reference": gop.packets.is_reference,
-        "packet_is_key": gop.packets.is_key,
-        "codec": form.codec,
-        "profile": form.profile,
-        "width_px": form.width_px,
-        "height_px": form.height_px,
-        "coded_width_px": form.coded_width_px,
-        "coded_height_px": form.coded_height_px,
-        "pix_fmt": form.pix_fmt,
-        "color_range": form.color_range,
-        "color_space": form.color_space,
-        "color_primaries": form.color_primaries,
-        "color_trc": form.color_trc,
-        "extradata": form.extradata,
-        "sha256": hashlib.sha256(gop.data).hexdigest(),
-    }
-
-
-def _batches(
-    rows: Sequence[SpooledGop], spool: IO[bytes], schema: pa.Schema
-) -> Iterator[pa.RecordBatch]:
-    """Yield the spooled rows with their payloads, in episode, camera and time order."""
-    plain = pa.schema([f for f in schema if f.name != BLOB_COLUMN], metadata=schema.metadata)
-    for start in range(0, len(rows), ROWS_PER_BATCH):
-        part = rows[start : start + ROWS_PER_BATCH]
-        columns = pa.Table.from_pylist([p.row for p in part], schema=plain)
-        payloads = blob_array([_payload(p, spool) for p in part])
-        table = columns.append_column(schema.field(BLOB_COLUMN), payloads)
-        yield from table.select(schema.names).cast(schema).to_batches()
-
-
-def _payload(gop: SpooledGop, spool: IO[bytes]) -> bytes:
-    spool.seek(gop.spool_offset)
-    return spool.read(gop.num_bytes)
+def _pts_ns(stream: CameraStream, gop: Gop) -> Int64Array:
+    return stream.timestamp_ns[gop.first_frame : gop.first_frame + gop.num_frames]

@@ -25,6 +25,7 @@ from robot_data_platform.storage.predicate import in_range
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from robot_data_platform.core.conventions import Conventions
     from robot_data_platform.core.recording import EpisodeRef, Recording
     from robot_data_platform.core.source import Source
     from robot_data_platform.formats.profile import Profile
@@ -67,6 +68,8 @@ class Ingestion:
     format: str
     profile: Profile
     settings: GopSettings
+    conventions: Conventions
+    """How its numbers read, as far as profile and first episode state it."""
     first_episode_index: int
     num_episodes: int
 

@@ -12,7 +12,7 @@ from robot_data_platform.core.finding import (
 )
 from robot_data_platform.core.time_base import NS_PER_S
 from robot_data_platform.errors import ErrorKind, NotFoundError
-from robot_data_platform.storage.predicate import all_of, equals, is_in
+from robot_data_platform.storage.predicate import all_of, equals, in_slot, is_in
 from robot_data_platform.storage.snapshot import list_releases
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ def ingest_facts(lake: Lake, dataset: str, upload: str, seconds: float) -> Inges
             converted=rows.num_rows - len(lost), flagged=num_flagged, quarantined=len(lost)
         ),
         rows=pc.sum(rows["num_rows"]).as_py() or 0,
-        gops=tables["gops"].count_rows(indices),
+        gops=tables["gops"].count_rows(all_of(indices, in_slot(0))),
         seconds=round(seconds, 3),
         tables={n: TableFacts(uri=t.uri, version=t.version) for n, t in tables.items()},
         quarantined=[Quarantined(source=r["source_key"], reason=r["status_reason"]) for r in lost],

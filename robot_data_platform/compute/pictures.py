@@ -9,11 +9,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from robot_data_platform.core.gop_rows import packet_index, stream_format
+from robot_data_platform.storage.predicate import all_of, in_slot
 from robot_data_platform.video.decode import GopDecoder
-from robot_data_platform.video.picture import contact_sheet
+from robot_data_platform.video.depth import decode_depth
+from robot_data_platform.video.picture import contact_sheet, shade_depth
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from robot_data_platform.compute.ingestion import (
         Ingestion,
@@ -29,7 +31,8 @@ MAX_BYTES = 20_000
 def contact_sheets(ingestion: Ingestion, gops_version: int) -> dict[str, bytes]:
     """Return a picture sheet by camera: the first frame of GOPs spread over the upload."""
     gops = ingestion.workplace.lake.open(ingestion.dataset, "gops", gops_version)
-    rows = gops.read(["camera", "gop_key"], ingestion.where(), with_row_id=True)
+    where = all_of(ingestion.where(), in_slot(0))
+    rows = gops.read(["camera", "gop_key"], where, with_row_id=True)
     cameras = sorted(set(rows["camera"].to_pylist()))
     return {
         camera: contact_sheet(_first_frames(gops, _spread(rows, camera)), MAX_BYTES)
@@ -49,8 +52,15 @@ def _first_frames(gops: LakeTable, row_ids: Sequence[int]) -> list[Picture]:
     columns = [name for name in gops.schema.names if name != "data"]
     facts = gops.take(ids, columns).to_pylist()
     decoder = GopDecoder()
-    first = np.zeros(1, dtype=np.int64)
     return [
-        decoder.decode_rgb(packet_index(row), blob, first, stream_format(row))[0]
+        _first_frame(row, blob, decoder)
         for row, blob in zip(facts, gops.read_blobs(ids), strict=True)
     ]
+
+
+def _first_frame(row: Mapping[str, object], blob: bytes, decoder: GopDecoder) -> Picture:
+    packets, form, first = packet_index(row), stream_format(row), np.zeros(1, dtype=np.int64)
+    if form.is_depth:
+        return shade_depth(decode_depth(decoder, packets, blob, first, form)[0])
+    (rgb,) = decoder.decode_rgb(packets, blob, first, form)
+    return np.asarray(rgb, dtype=np.uint8)

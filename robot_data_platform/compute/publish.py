@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from robot_data_platform.compute.conventions import published_conventions, refuse_mixed
 from robot_data_platform.compute.episode_facts import DescribeTask, describe_batch
 from robot_data_platform.compute.episodes_map import Fanout, Progress, map_episodes
 from robot_data_platform.compute.findings import QUARANTINE_RULE
 from robot_data_platform.compute.ingestion import Ingestion, batch_tasks, list_tasks
+from robot_data_platform.compute.older_tables import with_columns_of
+from robot_data_platform.compute.restating import restate_frames
 from robot_data_platform.core.finding import (
     STATUS_FLAGGED,
     STATUS_QUARANTINED,
     Severity,
 )
+from robot_data_platform.core.schema import episodes_schema
 from robot_data_platform.storage.commit import commit_fragments, write_rows
 from robot_data_platform.storage.predicate import all_of, equals
 
@@ -64,9 +68,14 @@ def publish_episodes(
 
     Nothing is written where this very ingestion is published. Episodes in quarantine get a row
     too, with the reason, so that nothing is missing without a word.
+
+    Raises
+    ------
+    DataFaultError
+        ``mixed-conventions``: an upload that was published meanwhile contradicts this one.
     """
     lake = ingestion.workplace.lake
-    table = lake.ensure(ingestion.dataset, "episodes")
+    table = with_columns_of(lake.ensure(ingestion.dataset, "episodes"), episodes_schema())
     reads = {
         name: lake.open(ingestion.dataset, name).version for name in ("gops", "frames", "quality")
     }
@@ -79,14 +88,22 @@ def publish_episodes(
         table.uri,
         fragments,
         properties=run.properties(),
-        is_done=lambda at: _is_published(ingestion, at),
+        is_done=lambda at: _is_published(ingestion, at) or _is_mixed(ingestion, at),
         replace=equals("upload", ingestion.upload),
     )
+    restate_frames(lake, ingestion.dataset, lake.open(ingestion.dataset, "episodes"))
     return _summary(ingestion, committed.version, committed.is_new, reads)
 
 
 def _is_published(ingestion: Ingestion, table: LakeTable) -> bool:
     return table.count_rows(equals("ingestion_id", ingestion.ingestion_id)) > 0
+
+
+def _is_mixed(ingestion: Ingestion, table: LakeTable) -> bool:
+    """Refuse to publish beside an upload that was published meanwhile and contradicts this one."""
+    published = published_conventions(ingestion.workplace.lake, ingestion.dataset, table)
+    refuse_mixed(ingestion.dataset, ingestion.upload, ingestion.conventions, published)
+    return False
 
 
 def _summary(

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from robot_data_platform.compute.conventions import (
+    doubtful,
+    published_conventions,
+    refuse_mixed,
+    upload_conventions,
+)
 from robot_data_platform.compute.ingestion import Ingestion, Workplace, open_source
+from robot_data_platform.compute.older_tables import with_columns_of
+from robot_data_platform.core.catalog_schema import uploads_schema
 from robot_data_platform.core.fingerprint import digest as digest_of
 from robot_data_platform.errors import DataFaultError, ErrorKind, NotFoundError
 from robot_data_platform.formats.profile import Profile, find_profile, load_profile
@@ -19,15 +27,15 @@ from robot_data_platform.storage.predicate import equals
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from robot_data_platform.core.conventions import Conventions
     from robot_data_platform.core.finding import Finding
     from robot_data_platform.core.run import RunInfo
+    from robot_data_platform.storage.lake import Lake
     from robot_data_platform.storage.landing import Manifest
     from robot_data_platform.storage.table import LakeTable
     from robot_data_platform.video.settings import GopSettings
 
 INGEST_VERSION = "1"
-
-
 """Raised by hand when the same upload would become other rows; part of the ingestion's name."""
 
 
@@ -54,7 +62,7 @@ def register_upload(
     ------
     DataFaultError
         ``hash-mismatch``, ``missing-file``, ``unknown-format``, ``empty-source``: the upload as a
-        whole can't be ingested.
+        whole can't be ingested. ``mixed-conventions``: it differs from another one of its dataset.
     InvalidInputError
         ``invalid-profile``.
     """
@@ -62,10 +70,13 @@ def register_upload(
     workplace.landing.verify(manifest)
     with open_source(workplace, manifest) as source:
         profile = find_profile(source, _stated_profile(manifest))
-        file_format = detect_format(source, manifest.format)
+        file_format = detect_format(source, manifest.format or profile.described_format)
         listing = file_format.list_episodes(source, profile)
+        conventions = upload_conventions(source, file_format, listing.episodes, profile)
     if not listing.episodes:
         raise _no_episodes(upload, file_format.name, listing.findings)
+    published = _published(workplace.lake, manifest.dataset)
+    refuse_mixed(manifest.dataset, upload, conventions, published)
     ingestion = Ingestion(
         workplace=workplace,
         dataset=manifest.dataset,
@@ -75,13 +86,14 @@ def register_upload(
         format=file_format.name,
         profile=profile,
         settings=settings,
+        conventions=conventions,
         first_episode_index=-1,
         num_episodes=len(listing.episodes),
     )
     reserved, version, is_new = _reserve(ingestion, manifest, run)
     return Planned(
         ingestion=reserved,
-        findings=listing.findings,
+        findings=(*listing.findings, *doubtful(upload, conventions, published)),
         catalog_version=version,
         is_new=is_new,
         num_files=len(manifest.files),
@@ -119,9 +131,15 @@ def find_ingestion(workplace: Workplace, upload: str, settings: GopSettings) -> 
         format=str(row["format"]),
         profile=profile,
         settings=settings,
+        conventions=json.loads(str(row["conventions_json"])) if row["conventions_json"] else {},
         first_episode_index=int(str(row["first_episode_index"])),
         num_episodes=int(str(row["num_episodes"])),
     )
+
+
+def _published(lake: Lake, dataset: str) -> dict[str, Conventions]:
+    episodes = lake.find(dataset, "episodes")
+    return {} if episodes is None else published_conventions(lake, dataset, episodes)
 
 
 def _stated_profile(manifest: Manifest) -> Profile | None:
@@ -148,7 +166,7 @@ def _registered(table: LakeTable, ingestion_id: str) -> dict[str, object] | None
 def _reserve(ingestion: Ingestion, manifest: Manifest, run: RunInfo) -> tuple[Ingestion, int, bool]:
     """Reserve episode indices by one compare-and-swap; the loser of a race counts again."""
     lake = ingestion.workplace.lake
-    table = lake.ensure_catalog("uploads")
+    table = with_columns_of(lake.ensure_catalog("uploads"), uploads_schema())
 
     def row_at(at: LakeTable) -> pa.Table:
         held = at.read(
@@ -182,6 +200,7 @@ def _upload_row(
         "format": ingestion.format,
         "profile_yaml": ingestion.profile.model_dump_json(exclude_defaults=True),
         "settings_json": json.dumps(ingestion.settings.as_dict()),
+        "conventions_json": json.dumps(ingestion.conventions, sort_keys=True),
         "first_episode_index": first_episode_index,
         "num_episodes": ingestion.num_episodes,
         "created_ns": run.created_ns,

@@ -24,6 +24,7 @@ def uploads_schema() -> pa.Schema:
             required_field("format", text),
             pa.field("profile_yaml", text),
             pa.field("settings_json", text),
+            pa.field("conventions_json", text),
             required_field("first_episode_index", pa.int64()),
             required_field("num_episodes", pa.int64()),
             required_field("created_ns", pa.int64()),

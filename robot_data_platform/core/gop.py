@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
+_DEPTH_PIX_FMT = re.compile(r"gray(9|10|12|14|16)(le|be)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +32,7 @@ class StreamFormat:
     codec: str
     """FFmpeg's codec name: ``h264``, ``hevc``, ``av1`` ..."""
     profile: str
-    """GOP profile that made it: ``copy``, ``anchored`` or ``chain``."""
+    """GOP profile that made it: ``copy``, ``anchored``, ``chain`` or ``lossless``."""
     width_px: int
     """Width of the picture as recorded."""
     height_px: int
@@ -45,6 +48,16 @@ class StreamFormat:
     color_trc: int
     extradata: bytes = b""
     """Codec configuration an empty decoder needs besides the blob; empty for Annex B H.264."""
+
+    @property
+    def is_depth(self) -> bool:
+        """Whether its pictures are depth maps, and not for looking at."""
+        return is_depth_pix_fmt(self.pix_fmt)
+
+
+def is_depth_pix_fmt(pix_fmt: str) -> bool:
+    """Return whether a pixel format of FFmpeg's is one of depth maps: grey of 9 to 16 bits."""
+    return _DEPTH_PIX_FMT.fullmatch(pix_fmt) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

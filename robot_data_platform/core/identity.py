@@ -9,6 +9,10 @@ from robot_data_platform.errors import ErrorKind, InvalidInputError
 
 GOP_INDEX_BITS = 20
 CAMERA_BITS = 8
+"""Bits of a stream's number within its episode, those of its slot included."""
+SLOT_BITS = 2
+"""The highest of them: 0 for pictures as recorded, else which rendition of them."""
+MAX_CAMERAS = 1 << (CAMERA_BITS - SLOT_BITS)
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,99}")
 
 
@@ -26,10 +30,10 @@ def ref_id(episode_index: int, camera_number: int) -> int:
     InvalidInputError
         ``invalid-argument``: more cameras than the key has room for.
     """
-    if not 0 <= camera_number < 1 << CAMERA_BITS:
+    if not 0 <= camera_number < MAX_CAMERAS:
         raise InvalidInputError(
             f"Camera number {camera_number} does not fit a stream key: got {camera_number}, "
-            f"expected 0..{(1 << CAMERA_BITS) - 1}. Split the episode's cameras over datasets.",
+            f"expected 0..{MAX_CAMERAS - 1}. Split the episode's cameras over datasets.",
             kind=ErrorKind.INVALID_ARGUMENT,
             camera_number=camera_number,
         )

@@ -8,11 +8,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from robot_data_platform.core.calibration import CameraCalibration
 from robot_data_platform.core.finding import Finding
 
 Int64Array = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 Picture = npt.NDArray[np.uint8]
+DepthPicture = npt.NDArray[np.uint16]
+AnyPicture = Picture | DepthPicture
 
 STATE = "observation_state"
 """Name of the signal that holds the robot's measured state."""
@@ -47,7 +50,11 @@ class Signal:
     names: tuple[str, ...] | None = None
     """D names of the dimensions, or None where the source names none."""
     unit: str | None = None
-    """Unit of the values (``rad``, ``percent`` ...); None = not stated anywhere."""
+    """Unit of all values (``rad``, ``percent`` ...); None = not stated, or see ``units``."""
+    units: tuple[str | None, ...] | None = None
+    """D units where they differ; None = all are of ``unit``."""
+    limits: tuple[tuple[float, float] | None, ...] | None = None
+    """D lowest and highest values that the source declares, in the unit; None = not declared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +67,9 @@ class VideoSegment:
     """First wanted frame, 0-based, counted over shown frames in presentation order."""
     num_frames: int
     """Frames that the episode refers to."""
+    is_last: bool = False
+    """Whether no other episode refers to frames after these: what is left of the file then
+    belongs to no row. False where that is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +77,11 @@ class PictureSequence:
     """Pictures that are not a video: JPEG rows, PNG files, raw arrays."""
 
     num_frames: int
-    read: Callable[[], Iterator[Picture]]
-    """Yields ``num_frames`` pictures in order, each (H, W, 3) uint8 RGB, one at a time."""
+    read: Callable[[], Iterator[AnyPicture]]
+    """Yields ``num_frames`` pictures in order, one at a time: each (H, W, 3) uint8 RGB, or
+    (H, W) uint16 of depth."""
+    is_depth: bool = False
+    """Whether they are depth maps; 0 = not measured, as depth cameras have it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +93,10 @@ class CameraStream:
     timestamp_ns: Int64Array
     """(F,) int64 ns, when each picture was taken, on the clock of the signals."""
     pictures: VideoSegment | PictureSequence
+    calibration: CameraCalibration | None = None
+    """What the data says of lens and place; None = nothing."""
+    depth_unit_m: float | None = None
+    """Metres per unit of depth maps; None = not stated, or no depth maps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

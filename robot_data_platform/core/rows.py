@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +27,8 @@ class StreamIndex:
     """(G,) stream frame number at which each GOP starts, increasing."""
     pts_ns: Int64Array
     """(F,) capture time of every picture of the stream."""
+    is_depth: bool = False
+    """Whether its pictures are depth maps."""
 
 
 def signal_fields(signals: Sequence[Signal]) -> list[pa.Field]:
@@ -35,15 +37,41 @@ def signal_fields(signals: Sequence[Signal]) -> list[pa.Field]:
     fields = []
     for signal in signals:
         width = int(signal.values.shape[1])
-        fields.append(vector_field(signal.name, width, signal.names, signal.unit))
+        fields.append(
+            vector_field(
+                signal.name,
+                width,
+                signal.names,
+                signal.unit,
+                units=signal.units,
+                limits=signal.limits,
+            )
+        )
         if signal is not clock:
             fields.append(pa.field(f"{signal.name}_age_ns", pa.int64()))
     return fields
 
 
-def episode_fields(recording: Recording, cameras: Sequence[str]) -> list[pa.Field]:
-    """Return every column of ``frames`` that an episode needs beyond the base ones."""
-    return signal_fields(recording.signals) + [f for c in cameras for f in camera_fields(c)]
+def episode_fields(
+    recording: Recording, cameras: Iterable[str], depth_cameras: Collection[str] = ()
+) -> list[pa.Field]:
+    """Return every column of ``frames`` that an episode needs beyond the base ones.
+
+    Parameters
+    ----------
+    recording : Recording
+        Signals, and what is stated of cameras.
+    cameras : iterable of str
+        The cameras to have columns for.
+    depth_cameras : collection of str
+        Those of them whose pictures are depth maps.
+    """
+    unit_m = {camera.name: camera.depth_unit_m for camera in recording.cameras}
+    fields = signal_fields(recording.signals)
+    for camera in cameras:
+        is_depth = camera in depth_cameras
+        fields += camera_fields(camera, is_depth=is_depth, depth_unit_m=unit_m.get(camera))
+    return fields
 
 
 def episode_rows(

@@ -7,7 +7,7 @@ rates. `docs/format.md` is the specification of what stands here.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import pyarrow as pa
 
@@ -24,6 +24,13 @@ TABLES = ("gops", "frames", "episodes", "quality", "spatial", "splits")
 CATALOG_TABLES = ("uploads", "releases", "models", "lineage")
 
 CAMERA_PREFIX = "observation_images_"
+IS_DEPTH_KEY = "rdp.is_depth"
+"""Field metadata of the columns of a camera of depth maps: ``true``."""
+DEPTH_UNIT_KEY = "rdp.depth_unit_m"
+"""Field metadata of the same columns: metres per unit, as JSON; absent = not stated."""
+
+
+_FRAME_SUFFIX = "_frame_index_in_gop"
 
 
 def key_field(name: str, kind: pa.DataType) -> pa.Field:
@@ -73,30 +80,69 @@ def gops_schema() -> pa.Schema:
             required_field("color_primaries", pa.int32()),
             required_field("color_trc", pa.int32()),
             pa.field("extradata", pa.binary()),
+            pa.field("calibration_json", pa.string()),
             required_field("sha256", pa.string()),
         ]
     )
 
 
 def vector_field(
-    name: str, width: int, names: Iterable[str] | None = None, unit: str | None = None
+    name: str,
+    width: int,
+    names: Sequence[str] | None = None,
+    unit: str | None = None,
+    *,
+    units: Sequence[str | None] | None = None,
+    limits: Sequence[tuple[float, float] | None] | None = None,
 ) -> pa.Field:
-    """Return a per-row float32 vector column that carries its dimension names and unit."""
-    metadata = {"rdp.unit": unit or "", "rdp.names": json.dumps(list(names) if names else None)}
+    """Return a per-row float32 vector column that carries what is stated of its dimensions."""
+    metadata = signal_metadata(names, unit, units=units, limits=limits)
     if width < 64:
         metadata |= FULL_ZIP
     return pa.field(name, pa.list_(pa.float32(), width), metadata=metadata)
 
 
-def camera_fields(camera: str) -> list[pa.Field]:
-    """Return the four columns by which a row points at its picture of one camera."""
+def signal_metadata(
+    names: Sequence[str] | None,
+    unit: str | None,
+    *,
+    units: Sequence[str | None] | None,
+    limits: Sequence[tuple[float, float] | None] | None,
+) -> dict[str, str]:
+    """Return what is stated of a signal's dimensions as metadata of its column."""
+    metadata = {"rdp.unit": unit or "", "rdp.names": json.dumps(list(names) if names else None)}
+    if units is not None:
+        metadata["rdp.units"] = json.dumps(list(units))
+    if limits is not None:
+        metadata["rdp.limits"] = json.dumps([pair or (None, None) for pair in limits])
+    return metadata
+
+
+def camera_fields(
+    camera: str, *, is_depth: bool = False, depth_unit_m: float | None = None
+) -> list[pa.Field]:
+    """Return the four columns by which a row points at its picture of one camera.
+
+    Parameters
+    ----------
+    camera : str
+        Name of the camera.
+    is_depth : bool
+        Whether its pictures are depth maps.
+    depth_unit_m : float, optional
+        Metres per unit of those; None = not stated.
+    """
+    metadata = {IS_DEPTH_KEY: "true"} if is_depth else {}
+    if is_depth and depth_unit_m is not None:
+        metadata[DEPTH_UNIT_KEY] = json.dumps(depth_unit_m)
     prefix = CAMERA_PREFIX + camera
-    return [
+    fields = [
         pa.field(f"{prefix}_ref_id", pa.int64()),
         pa.field(f"{prefix}_gop_index", pa.int32()),
         pa.field(f"{prefix}_frame_index_in_gop", pa.int32()),
         pa.field(f"{prefix}_offset_ns", pa.int64()),
     ]
+    return [field.with_metadata(metadata) for field in fields] if metadata else fields
 
 
 def frames_base_fields() -> list[pa.Field]:
@@ -114,12 +160,24 @@ def frames_base_fields() -> list[pa.Field]:
 
 def camera_names(schema: pa.Schema) -> tuple[str, ...]:
     """Return the cameras that a ``frames`` schema refers to, in column order."""
-    suffix = "_frame_index_in_gop"
     return tuple(
-        name.removeprefix(CAMERA_PREFIX).removesuffix(suffix)
+        name.removeprefix(CAMERA_PREFIX).removesuffix(_FRAME_SUFFIX)
         for name in schema.names
-        if name.startswith(CAMERA_PREFIX) and name.endswith(suffix)
+        if name.startswith(CAMERA_PREFIX) and name.endswith(_FRAME_SUFFIX)
     )
+
+
+def depth_cameras(schema: pa.Schema) -> dict[str, float | None]:
+    """Return the cameras of a ``frames`` schema whose pictures are depth maps.
+
+    By name, with metres per unit; None = not stated.
+    """
+    units_m: dict[str, float | None] = {}
+    for name in camera_names(schema):
+        metadata = schema.field(f"{CAMERA_PREFIX}{name}{_FRAME_SUFFIX}").metadata or {}
+        if metadata.get(IS_DEPTH_KEY.encode()) == b"true":
+            units_m[name] = json.loads(metadata.get(DEPTH_UNIT_KEY.encode(), b"null"))
+    return units_m
 
 
 def signal_names(schema: pa.Schema) -> tuple[str, ...]:
@@ -182,6 +240,7 @@ def episodes_schema() -> pa.Schema:
             pa.field("end_ns", pa.int64()),
             pa.field("control_hz", pa.float64()),
             pa.field("cameras", camera_facts_type()),
+            pa.field("calibrations_json", text),
             pa.field("statistics", signal_statistics_type()),
             required_field("content_digest", text),
             required_field("status", text),

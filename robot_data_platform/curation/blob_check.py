@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from robot_data_platform.core.finding import Finding, Severity
+from robot_data_platform.core.rendition import slot_of
 from robot_data_platform.errors import ErrorKind, NotFoundError, StorageError
 from robot_data_platform.storage.predicate import in_range
 from robot_data_platform.storage.table import LakeTable
@@ -21,7 +22,7 @@ Int64Array = npt.NDArray[np.int64]
 BLOBS_AT_ONCE = 64
 """Blobs in memory at a time; one of a few seconds of video takes 0.03 to 3 MB."""
 
-_COLUMNS = ("episode_index", "camera", "gop_index", "sha256")
+_COLUMNS = ("episode_index", "ref_id", "camera", "gop_index", "sha256")
 
 
 @dataclass(slots=True)
@@ -45,21 +46,37 @@ class RowCount:
             "episode_index", int(self.episode_index[0]), int(self.episode_index[-1]) + 1
         )
 
-    def add(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Count a batch and return its wanted rows."""
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Count the wanted rows of a batch."""
+        place = self._place(batch)[self.is_wanted(batch)]
+        self.num_rows += np.bincount(place, minlength=len(self.num_rows))
+
+    def is_wanted(self, batch: pa.RecordBatch) -> npt.NDArray[np.bool_]:
+        """Return which rows of a batch are of a wanted episode."""
+        keys: Int64Array = batch.column("episode_index").to_numpy()
+        wanted: npt.NDArray[np.bool_] = self.episode_index[self._place(batch)] == keys
+        return wanted
+
+    def _place(self, batch: pa.RecordBatch) -> npt.NDArray[np.intp]:
         keys = batch.column("episode_index").to_numpy()
-        place = np.minimum(np.searchsorted(self.episode_index, keys), len(self.episode_index) - 1)
-        wanted = self.episode_index[place] == keys
-        self.num_rows += np.bincount(place[wanted], minlength=len(self.num_rows))
-        return batch.filter(pa.array(wanted))
+        found: npt.NDArray[np.intp] = np.searchsorted(self.episode_index, keys)
+        return np.clip(found, 0, len(self.episode_index) - 1)
 
 
 def check_blobs(gops: LakeTable, count: RowCount) -> Iterator[Finding]:
-    """Yield a finding for each blob that can't be read or has another hash; count the rows."""
+    """Yield a finding for each blob that can't be read or has another hash.
+
+    Count the rows of GOPs as recorded; how many renditions an episode has is its dataset's affair.
+    """
     for batch in gops.batches(_COLUMNS, count.where(), with_row_id=True):
-        wanted = count.add(batch)
+        count.add(batch.filter(_is_as_recorded(batch)))
+        wanted = batch.filter(pa.array(count.is_wanted(batch)))
         for start in range(0, len(wanted), BLOBS_AT_ONCE):
             yield from _check_rows(gops, wanted.slice(start, BLOBS_AT_ONCE))
+
+
+def _is_as_recorded(batch: pa.RecordBatch) -> pa.Array:
+    return pa.array(slot_of(batch.column("ref_id").to_numpy()) == 0)
 
 
 def _check_rows(gops: LakeTable, rows: pa.RecordBatch) -> Iterator[Finding]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import PurePath
 
 from robot_data_platform.core.finding import Finding, Severity
 from robot_data_platform.core.recording import (
@@ -53,8 +54,8 @@ def inspect_source(
     InvalidInputError
         ``invalid-argument``: no such format. ``invalid-profile``.
     """
-    reader = detect_format(source, format_hint)
     stated = find_profile(source, profile)
+    reader = detect_format(source, format_hint or stated.described_format)
     listing = reader.list_episodes(source, stated)
     facts: FactsByPath = {}
     cameras_by_key: dict[str, tuple[CameraStream, ...]] = {}
@@ -93,6 +94,7 @@ def _described(blank: EpisodeReport, recording: Recording, facts: FactsByPath) -
             width=signal.values.shape[1],
             names=signal.names,
             unit=signal.unit,
+            units=signal.units,
             clock=clock_report(signal.timestamp_ns),
         )
         for signal in recording.signals
@@ -112,7 +114,7 @@ def _described(blank: EpisodeReport, recording: Recording, facts: FactsByPath) -
 def _camera(camera: CameraStream, facts: FactsByPath) -> CameraReport:
     report = CameraReport(name=camera.name, clock=clock_report(camera.timestamp_ns))
     if not isinstance(camera.pictures, VideoSegment):
-        return report
+        return replace(report, is_depth=camera.pictures.is_depth)
     path = camera.pictures.path
     video = facts[path] = facts.get(path) or probe_video(path)
     _check_covered(camera.name, camera.pictures, video)
@@ -125,6 +127,7 @@ def _camera(camera: CameraStream, facts: FactsByPath) -> CameraReport:
         width_px=width_px,
         height_px=height_px,
         pix_fmt=video.pix_fmt,
+        is_depth=video.is_depth,
         header_fps=None if rate_hz is None else float(rate_hz),
         first_frame=camera.pictures.first_frame,
         num_frames_in_file=video.num_frames,
@@ -161,9 +164,13 @@ def _unreferenced(
     cameras_by_key: Mapping[str, Sequence[CameraStream]],
     facts: FactsByPath,
 ) -> Iterator[Finding]:
-    """Yield the frames after the last row of each video of which every episode was read."""
+    """Yield the frames after the last row of each video of which every episode was read.
+
+    A video that is no file of the source lies in a table: its last episode says that it is.
+    """
     relative_by_path: dict[str, str] = {}
     hidden: set[str] = set()
+    ended: set[str] = set()
     ends: dict[str, int] = {}
     for ref in refs:
         videos = [f for f in ref.files if f.endswith(VIDEO_SUFFIX)]
@@ -173,17 +180,20 @@ def _unreferenced(
         for segment in (c.pictures for c in cameras if isinstance(c.pictures, VideoSegment)):
             end = segment.first_frame + segment.num_frames
             ends[segment.path] = max(end, ends.get(segment.path, 0))
+            ended.update([segment.path] if segment.is_last else ())
     for path, end in ends.items():
         extra = facts[path].num_frames - end
-        if extra > 0 and relative_by_path[path] not in hidden:
+        name = relative_by_path.get(path, PurePath(path).name)
+        is_read = name not in hidden if path in relative_by_path else path in ended
+        if extra > 0 and is_read:
             yield Finding(
                 rule="video_frames_are_referenced",
                 severity=Severity.WARN,
                 message=(
-                    f"{extra} frames at the end of {relative_by_path[path]!r} belong to no row: "
+                    f"{extra} frames at the end of {name!r} belong to no row: "
                     f"got {facts[path].num_frames} frames, expected {end}. They are left out."
                 ),
-                where=relative_by_path[path],
+                where=name,
                 value=extra,
                 threshold=0,
                 unit="frames",

@@ -38,6 +38,8 @@ def decode_picture(data: bytes, where: str) -> Picture:
     """
     if not data.startswith((JPEG_MAGIC, PNG_MAGIC)):
         raise _bad_picture(where, f"{len(data)} bytes that start with {data[:8].hex(' ')!r}")
+    if is_deep_png(data):  # of colour Pillow would drop the low bits without a word
+        raise _bad_picture(where, "a PNG of 16 bits a sample")
     try:
         with Image.open(io.BytesIO(data), formats=("JPEG", "PNG")) as image:
             if image.mode not in EIGHT_BIT_MODES:
@@ -49,6 +51,20 @@ def decode_picture(data: bytes, where: str) -> Picture:
         raise _bad_picture(where, str(err)) from err
     except (OSError, SyntaxError, ValueError) as err:
         raise _bad_picture(where, f"a damaged picture ({err})") from err
+
+
+def is_deep_png(data: bytes) -> bool:
+    """Return whether a picture is a PNG of 16 bits a sample, as depth maps are.
+
+    The first 25 bytes are enough.
+    """
+    # PNG specification, 11.2.2 IHDR: the bit depth follows two sizes in the first chunk.
+    return data.startswith(PNG_MAGIC) and data[24:25] == b"\x10"
+
+
+def as_rgb(picture: Picture, channel_order: str | None) -> Picture:
+    """Return a picture, (H, W, 3) uint8, with red first; ``bgr`` says that blue is."""
+    return np.ascontiguousarray(picture[:, :, ::-1]) if channel_order == "bgr" else picture
 
 
 def _bad_picture(where: str, got: str) -> DataFaultError:

@@ -6,12 +6,17 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from robot_data_platform.core.source import Source
 from robot_data_platform.errors import ErrorKind, InvalidInputError
+from robot_data_platform.formats.camera_keys import Camera, ChannelOrder
+from robot_data_platform.formats.joint_keys import Gripper, Joints
+from robot_data_platform.formats.profile_keys import Name, Rate, Stated, key_path
+from robot_data_platform.formats.rawlog_keys import Rawlog
+from robot_data_platform.formats.stream_keys import MessageDefinitions, Streams
 from robot_data_platform.formats.yaml_lines import YamlError, line_of, load_yaml
 
 if TYPE_CHECKING:
@@ -22,57 +27,8 @@ PROFILE_FILE = "profile.yaml"
 MAX_PROFILE_BYTES = 1 << 20
 """Larger texts are refused unread; a written profile has a few kilobytes."""
 
-Rate = Annotated[float, Field(strict=True, gt=0, le=1_000_000, allow_inf_nan=False)]
-Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-Name = Annotated[str, Field(min_length=1)]
-CameraName = Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
 
-
-class _Stated(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Joints(_Stated):
-    """The dimensions of the state, and of an action of the same width."""
-
-    unit: Literal["rad", "deg", "m", "percent", "ticks"] | None = Field(
-        default=None, description="Unit of every dimension; null = not known."
-    )
-    names: tuple[Name, ...] | None = Field(
-        default=None, description="Name of every dimension in order, where the data names none."
-    )
-    sign: tuple[Literal[-1, 1], ...] | None = Field(
-        default=None, description="Per dimension: the model's joint = sign * value + offset."
-    )
-    offset: tuple[Number, ...] | None = Field(
-        default=None, description="Per dimension, in `unit`; see `sign`."
-    )
-
-    @model_validator(mode="after")
-    def _one_entry_per_dimension(self) -> Self:
-        lists = (self.names, self.sign, self.offset)
-        lengths = {len(entries) for entries in lists if entries is not None}
-        if len(lengths) > 1:
-            raise ValueError(f"names, sign and offset have {sorted(lengths)} entries, not as many")
-        return self
-
-
-class Gripper(_Stated):
-    """How gripper values read."""
-
-    convention: Literal["zero_is_open", "zero_is_closed"] | None = Field(
-        default=None, description="What the smallest value means; null = not known."
-    )
-
-
-class Camera(_Stated):
-    """One camera, keyed by the name it has in the source."""
-
-    fps: Rate | None = Field(default=None, description="Nominal pictures per second.")
-    rename: CameraName | None = Field(default=None, description="Name to store it under.")
-
-
-class Profile(_Stated):
+class Profile(Stated):
     """Everything stated of one source; what is left out is unknown."""
 
     version: Literal[1] = Field(default=1, description="Version of these keys.")
@@ -84,7 +40,7 @@ class Profile(_Stated):
     )
     joints: Joints = Field(default=Joints(), description="Dimensions of state and action.")
     gripper: Gripper = Field(default=Gripper(), description="Gripper values.")
-    picture_channel_order: Literal["rgb", "bgr"] | None = Field(
+    picture_channel_order: ChannelOrder | None = Field(
         default=None, description="Channel order of pictures that are not a video."
     )
     quaternion_order: Literal["wxyz", "xyzw"] | None = Field(
@@ -92,6 +48,18 @@ class Profile(_Stated):
     )
     cameras: Mapping[str, Camera] = Field(
         default_factory=dict, description="Cameras that every episode should have, by name."
+    )
+    streams: Streams = Field(
+        default_factory=dict, description="What becomes of recorded topics, by topic."
+    )
+    message_definitions: MessageDefinitions = Field(
+        default_factory=dict, description="Text of `.msg` files that the data lacks, by type."
+    )
+    rawlog: Rawlog | None = Field(
+        default=None, description="Where a raw log of another layout has its files."
+    )
+    allow_pickle: bool = Field(
+        default=False, strict=True, description="Permits to read Python pickles; see `pickle`."
     )
 
     @model_validator(mode="after")
@@ -101,9 +69,21 @@ class Profile(_Stated):
             raise ValueError(f"cameras {sorted(self.cameras)} get the names {sorted(names)}")
         return self
 
+    @property
+    def described_format(self) -> str | None:
+        """Name of the format whose layout the profile describes; None = it describes none."""
+        return "rawlog" if self.rawlog else None
+
+    def channel_order(self, camera: str) -> ChannelOrder | None:
+        """Return the stated order of a camera's pictures that are not a video, by its name."""
+        stated = self.cameras.get(camera)
+        return (stated and stated.channel_order) or self.picture_channel_order
+
     def digest(self) -> str:
         """Return the sha256 of what is stated: equal statements, equal digest."""
         stated = self.model_dump(mode="json", exclude_defaults=True)
+        if self.joints.order is not None:
+            stated["joints"]["order"] = list(self.joints.order.items())  # its order says something
         text = json.dumps(stated, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -127,7 +107,8 @@ def load_profile(profile: Path | str) -> Profile:
         raise _invalid(label, err.line, str(err)) from err
     except ValidationError as err:
         first = err.errors(include_url=False)[0]
-        raise _invalid(label, line_of(first["loc"], line_by_key), _error_text(first)) from err
+        line = line_of(key_path(first["loc"]), line_by_key)
+        raise _invalid(label, line, _error_text(first)) from err
 
 
 def find_profile(source: Source, override: Profile | None = None) -> Profile:
@@ -136,13 +117,17 @@ def find_profile(source: Source, override: Profile | None = None) -> Profile:
     Raises
     ------
     InvalidInputError
-        ``invalid-profile``: the source's profile is broken.
+        ``invalid-profile``: the source's profile is broken, or permits its own pickles.
     """
     if override is not None:
         return override
-    if PROFILE_FILE in source.list_files():
-        return load_profile(source.local_path(PROFILE_FILE))
-    return Profile()
+    if PROFILE_FILE not in source.list_files():
+        return Profile()
+    own = load_profile(source.local_path(PROFILE_FILE))
+    if own.allow_pickle:
+        label, what = f"{PROFILE_FILE} of {source.label}", "a source can't permit its own pickles"
+        raise _invalid(label, 1, f"{what}: who reads it does, with `--allow-pickle`")
+    return own
 
 
 def _text(profile: Path | str) -> str:
@@ -154,10 +139,11 @@ def _text(profile: Path | str) -> str:
 
 
 def _error_text(error: ErrorDetails) -> str:
-    key = ".".join(str(part) for part in error["loc"])
+    key = ".".join(str(part) for part in key_path(error["loc"]))
     if error["type"] == "extra_forbidden":
         return f"key {key!r} is not known"
-    return f"key {key!r}: {error['msg']}, got {error['input']!r:.80}"
+    what = error["msg"].removeprefix("Value error, ").removesuffix(".")
+    return f"key {key!r}: {what}, got {error['input']!r:.80}"
 
 
 def _invalid(label: str, line: int, what: str) -> InvalidInputError:

@@ -10,13 +10,33 @@ from typing import cast
 from robot_data_platform.core.source import Source
 from robot_data_platform.errors import DataFaultError, ErrorKind, InvalidInputError
 from robot_data_platform.formats.aloha_hdf5 import AlohaHdf5Format
+from robot_data_platform.formats.array_files import NpzFormat, PickleFormat
+from robot_data_platform.formats.droid import DroidFormat
 from robot_data_platform.formats.lerobot import LeRobotFormat
 from robot_data_platform.formats.natural_order import shortened
 from robot_data_platform.formats.protocol import Format
 from robot_data_platform.formats.rawlog import RawlogFormat
+from robot_data_platform.formats.rlds import RldsFormat
+from robot_data_platform.formats.robomimic_hdf5 import RobomimicHdf5Format
+from robot_data_platform.formats.ros import McapFormat, Rosbag1Format, Rosbag2Format
 
 ENTRY_POINT_GROUP = "robot_data_platform.formats"
 """Group of package entry points; each names a class that is called without arguments."""
+
+BUILT_IN = (
+    LeRobotFormat,
+    AlohaHdf5Format,
+    RobomimicHdf5Format,
+    DroidFormat,
+    RawlogFormat,
+    RldsFormat,
+    NpzFormat,
+    PickleFormat,
+    McapFormat,
+    Rosbag2Format,
+    Rosbag1Format,
+)
+"""Formats of this package, in the order in which messages list them."""
 
 
 def known_formats() -> dict[str, Format]:
@@ -29,7 +49,7 @@ def known_formats() -> dict[str, Format]:
     """
     formats: dict[str, Format] = {}
     third_party = (entry.load()() for entry in entry_points(group=ENTRY_POINT_GROUP))
-    for item in (LeRobotFormat(), AlohaHdf5Format(), RawlogFormat(), *third_party):
+    for item in (*(built_in() for built_in in BUILT_IN), *third_party):
         if item.name in formats:
             raise InvalidInputError(
                 f"Format {item.name!r} is there twice: got it from {type(item).__module__!r} and "

@@ -34,6 +34,9 @@ class SignalReport:
     """Dimensions."""
     names: tuple[str, ...] | None
     unit: str | None
+    """Of all dimensions; None = not stated, or see ``units``."""
+    units: tuple[str | None, ...] | None
+    """Of each dimension, where they differ."""
     clock: ClockReport
 
 
@@ -47,6 +50,8 @@ class CameraReport:
     width_px: int | None = None
     height_px: int | None = None
     pix_fmt: str | None = None
+    is_depth: bool = False
+    """Whether its pictures are depth maps."""
     header_fps: float | None = None
     """Rate that the video's own header states."""
     first_frame: int = 0

@@ -43,7 +43,11 @@ _FOUR_ONES = np.uint64(0x0001000100010001)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamPictures:
-    """Measurements of one camera stream; frames that did not decode are NaN."""
+    """Measurements of one camera stream; NaN of frames that did not decode, and of depth maps.
+
+    Rules that compare them with a level then find nothing: what the levels of a depth map say of
+    light, a codec's noise or a frozen picture is another matter.
+    """
 
     camera: str
     pts_ns: Ints
@@ -97,7 +101,7 @@ class PictureMeter:
         self._push(blocks)
 
     def skip(self, num_frames: int) -> None:
-        """Leave out frames that could not be decoded."""
+        """Leave out frames that could not be decoded, or that are no pictures to look at."""
         for _ in range(num_frames):
             self._push(None)
 

@@ -15,7 +15,7 @@ from robot_data_platform.core.schema import CAMERA_PREFIX, camera_names, signal_
 from robot_data_platform.errors import ErrorKind, NotFoundError
 from robot_data_platform.quality.rules.values import Floats, SignalRows
 from robot_data_platform.quality.runs import Ints
-from robot_data_platform.storage.predicate import equals
+from robot_data_platform.storage.predicate import all_of, equals, in_slot
 from robot_data_platform.storage.snapshot import Snapshot
 from robot_data_platform.storage.table import LakeTable
 
@@ -165,7 +165,7 @@ def read_episode(snapshot: Snapshot, episode_index: int) -> StoredEpisode:
             dataset=snapshot.dataset,
             episode_index=episode_index,
         )
-    gops = snapshot.gops.read(where=where, with_row_id=True)
+    gops = snapshot.gops.read(where=all_of(where, in_slot(0)), with_row_id=True)
     return StoredEpisode(
         episode_index=episode_index,
         declared=declared[0],

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robot_data_platform.core.recording import Picture
+from robot_data_platform.core.recording import AnyPicture
 from robot_data_platform.errors import DataFaultError
 from robot_data_platform.quality.picture_meter import (
     FULL_RANGE,
@@ -20,6 +20,7 @@ from robot_data_platform.quality.stored_episode import StoredGop, StoredStream, 
 from robot_data_platform.quality.thresholds import Thresholds
 from robot_data_platform.storage.table import LakeTable
 from robot_data_platform.video.decode import GopDecoder
+from robot_data_platform.video.depth import decode_depth
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,13 +61,14 @@ def _check_gop(
     """Hash a blob, decode it if it is what was stored, and measure its pictures."""
     sha256 = hashlib.sha256(blob).hexdigest()
     num_decoded, error = None, None
-    decoded: list[Picture] = []
+    decoded: list[AnyPicture] = []
     if sha256 == gop.sha256:
         decoded, error = _decode(stream, gop, blob, decoder)
         num_decoded = len(decoded)
-    for luma in decoded[: len(gop.pts_ns)]:
-        meter.add(luma)
-    meter.skip(max(0, len(gop.pts_ns) - len(decoded)))
+    shown = [] if stream.format.is_depth else decoded[: len(gop.pts_ns)]
+    for luma in shown:
+        meter.add(luma.astype(np.uint8, copy=False))
+    meter.skip(max(0, len(gop.pts_ns) - len(shown)))
     return GopCheck(
         camera=stream.camera,
         gop_index=gop.gop_index,
@@ -81,9 +83,12 @@ def _check_gop(
 
 def _decode(
     stream: StoredStream, gop: StoredGop, blob: bytes, decoder: GopDecoder
-) -> tuple[list[Picture], str | None]:
+) -> tuple[list[AnyPicture], str | None]:
+    """Return the luma or the depth of every picture of a GOP, or why it does not decode."""
     everything = np.arange(len(gop.packets.display_index), dtype=np.int64)
     try:
+        if stream.format.is_depth:
+            return list(decode_depth(decoder, gop.packets, blob, everything, stream.format)), None
         return list(decoder.decode_luma(gop.packets, blob, everything, stream.format)), None
     except DataFaultError as err:
         return [], str(err)

@@ -8,7 +8,6 @@ from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from robot_data_platform.core.time_base import NS_PER_S
 from robot_data_platform.errors import DataFaultError
@@ -93,10 +92,17 @@ def _identity(view: View, item: Int64Array, position: Int64Array) -> Batch:
     return {
         "index": item,
         "episode_index": view.episodes.episode_index[number],
-        "episode_id": view.episodes.episode_id.take(pa.array(number)).to_pylist(),
+        "episode_id": _episode_ids(view, number),
         "frame_index": position - first,
         "timestamp": (time_ns / NS_PER_S).astype(np.float32),
     }
+
+
+def _episode_ids(view: View, number: npt.NDArray[np.intp]) -> list[str]:
+    """Return the id of each item's episode; a lookup costs less than Arrow's take of a few."""
+    numbers = number.tolist()
+    id_by_number = {n: view.episodes.episode_id[n].as_py() for n in set(numbers)}
+    return [id_by_number[n] for n in numbers]
 
 
 def _columns(view: View, rows: Rows, picks: Mapping[str, _Pick]) -> Batch:
@@ -122,12 +128,14 @@ def picture_slots(
     view: View, camera: str, refs: PictureRefs, at: Int64Array, lease: Lease
 ) -> PictureSlots:
     """Return the slots for the pictures of some of the taken rows, ``at``, (N,) or (N, K)."""
-    shape = (*at.shape, *view.form.shape(view.sizes[camera][0]))
+    is_depth = camera in view.depth_cameras
+    shape = (*at.shape, *view.form.shape(view.sizes[camera][0], is_depth=is_depth))
+    gop_key = refs.gop_key[at]
     return PictureSlots(
         camera=camera,
-        gop_key=refs.gop_key[at],
+        gop_key=np.where(gop_key == NO_PICTURE, gop_key, gop_key + view.stored.key_offset),
         frame=refs.frame[at].astype(np.int64),
-        out=lease.empty(camera, shape, view.form.dtype),
+        out=lease.empty(camera, shape, view.form.array_dtype(is_depth=is_depth)),
     )
 
 

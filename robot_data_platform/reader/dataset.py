@@ -37,6 +37,9 @@ class RobotLanceDataset(OpenDataset):
     values stacked in front, and ``<key>_is_pad`` (bool, (K,)) tells which of them lie outside the
     episode and repeat its edge row.
 
+    Pictures are (H, W, 3) RGB. Those of a camera of depth maps (`depth_unit_m` tells which) are
+    (H, W, 1), uint16 or float32, as recorded: never divided, never averaged; 0 is not measured.
+
     A row without a value: vectors are NaN and text is empty; pictures are black, booleans False and
     integers 0, and ``<key>_is_missing`` (bool), which those keys always have, is True.
 
@@ -75,11 +78,16 @@ class RobotLanceDataset(OpenDataset):
         read). Lance parses it.
     image_size : tuple of int, optional
         Height and width to scale every picture to, without regard to its proportions, in the same
-        pass that converts it to RGB: each pixel is the mean of the area that it covers.
+        pass that converts it to RGB: each pixel is the mean of the area that it covers, and of
+        depth the one at its centre.
+    rendition : str, optional
+        Read the pictures of a stored rendition, such as ``224x224-crop`` (`rdp rendition add`),
+        in place of those as recorded: less to fetch and to decode.
     output : {"numpy", "torch"}
         Arrays or tensors.
     picture_dtype : {"uint8", "float32"}, optional
         ``float32`` is in [0, 1]. None = ``uint8`` for numpy, ``float32`` for torch as LeRobot.
+        Depth is uint16 in place of uint8, and in recorded units in both.
     channels_first : bool, optional
         Pictures as (3, H, W). None = (H, W, 3) for numpy, (3, H, W) for torch as LeRobot.
     on_error : {"raise", "skip"}
@@ -102,7 +110,8 @@ class RobotLanceDataset(OpenDataset):
     ------
     NotFoundError
         ``dataset-not-found``, ``release-not-found``, ``version-not-found``, ``split-not-found``,
-        ``episode-not-found``, ``camera-not-found`` or ``column-not-found``.
+        ``episode-not-found``, ``camera-not-found``, ``rendition-not-found`` or
+        ``column-not-found``.
     InvalidInputError
         ``invalid-argument``, ``window-off-grid``, ``not-installed`` (torch), or ``shape-mismatch``
         where a camera has pictures of several sizes.
@@ -127,6 +136,7 @@ class RobotLanceDataset(OpenDataset):
         columns: Iterable[str] | None = None,
         filter: str | None = None,
         image_size: tuple[int, int] | None = None,
+        rendition: str | None = None,
         output: Output = "numpy",
         picture_dtype: PictureDtype | None = None,
         channels_first: bool | None = None,
@@ -150,6 +160,7 @@ class RobotLanceDataset(OpenDataset):
             columns=None if columns is None else tuple(columns),
             filter=filter,
             image_size=None if image_size is None else tuple(map(whole_number, image_size)),
+            rendition=rendition,
             output=output,
             picture_dtype=picture_dtype or ("float32" if is_torch else "uint8"),
             channels_first=is_torch if channels_first is None else channels_first,

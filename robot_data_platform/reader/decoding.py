@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 
@@ -12,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_data_platform.core.gop import StreamFormat
+from robot_data_platform.core.identity import GOP_INDEX_BITS
+from robot_data_platform.core.rendition import RENDITION_BITS
 from robot_data_platform.errors import DataFaultError, ErrorKind
 from robot_data_platform.reader.cameras import Size
 from robot_data_platform.reader.episodes import EpisodeSet
@@ -21,7 +23,7 @@ from robot_data_platform.reader.gop_index import GopIndex
 from robot_data_platform.reader.gop_jobs import GopJob
 from robot_data_platform.reader.place import Place, episode_of_gop
 from robot_data_platform.video.decode import GopDecoder
-from robot_data_platform.video.output import Frame, PictureForm, PictureWriter
+from robot_data_platform.video.output import Frame, FrameWriter, PictureForm, frame_writer
 
 Int64Array = npt.NDArray[np.int64]
 
@@ -32,11 +34,11 @@ class _Tools:
     def __init__(self, form: PictureForm) -> None:
         self.decoder = GopDecoder()
         self._form = form
-        self._writers: dict[StreamFormat, PictureWriter] = {}
+        self._writers: dict[StreamFormat, FrameWriter] = {}
 
-    def writer(self, fmt: StreamFormat) -> PictureWriter:
+    def writer(self, fmt: StreamFormat) -> FrameWriter:
         if fmt not in self._writers:
-            self._writers[fmt] = PictureWriter(fmt, self._form)
+            self._writers[fmt] = frame_writer(fmt, self._form)
         return self._writers[fmt]
 
 
@@ -49,10 +51,15 @@ class GopPictures:
         episodes: EpisodeSet,
         place: Place,
         sizes: Mapping[str, Sequence[Size]],
+        depth_cameras: Collection[str],
         form: PictureForm,
     ) -> None:
-        """Read pictures of stated ``sizes`` by camera, (H, W), in a stated form."""
+        """Read pictures of stated ``sizes`` by camera, (H, W), in a stated form.
+
+        Of ``depth_cameras`` they are depth maps, of the others they are not.
+        """
         self._sizes = sizes
+        self._depth_cameras = depth_cameras
         self._index = index
         self._episodes = episodes
         self._place = place
@@ -82,7 +89,7 @@ class GopPictures:
                 fill(number, partial(write, frame))
 
     def _kept(
-        self, job: GopJob, slot: GopSlot, writer: PictureWriter, decoder: GopDecoder
+        self, job: GopJob, slot: GopSlot, writer: FrameWriter, decoder: GopDecoder
     ) -> Iterator[tuple[int, Frame]]:
         """Yield the frames of a job from those kept, which the first job decodes.
 
@@ -123,6 +130,9 @@ class GopPictures:
             got = f"height x width {size[0]}x{size[1]}"
             listed = " or ".join(f"height x width {h}x{w}" for h, w in expected)
             raise self._fault(ErrorKind.ROW_MISMATCH, job, got, f"{listed} as in episodes")
+        if entry.form.is_depth is not (job.slots.camera in self._depth_cameras):
+            got = f"pictures of pixel format {entry.form.pix_fmt}"
+            raise self._fault(ErrorKind.ROW_MISMATCH, job, got, "what the columns of frames say")
 
     def _prove(self, job: GopJob, entry: GopEntry, data: bytes) -> None:
         """Compare a GOP's digest with its bytes, the first time that this reader reads it."""
@@ -148,6 +158,8 @@ class GopPictures:
     def missing(self, job: GopJob) -> DataFaultError:
         """Return the error for a GOP that a row refers to and the table doesn't have."""
         got = "no such row in the table"
+        if job.gop_key >> GOP_INDEX_BITS & RENDITION_BITS:
+            got = "none in this rendition (`rdp rendition add` makes what is missing)"
         return self._fault(ErrorKind.GOP_MISSING, job, got, "the one that a row of frames names")
 
     def _fault(self, kind: ErrorKind, job: GopJob, got: str, expected: str) -> DataFaultError:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def read_frame(
     lake: Lake | str | Path, dataset: str, episode: str | int, row: int, camera: str
-) -> npt.NDArray[np.uint8]:
+) -> npt.NDArray[np.uint8] | npt.NDArray[np.uint16]:
     """Return the picture that a row of an episode refers to, as the dataset is now.
 
     Parameters
@@ -35,8 +35,8 @@ def read_frame(
 
     Returns
     -------
-    ndarray of uint8, shape (H, W, 3)
-        RGB.
+    ndarray
+        (H, W, 3) uint8 RGB; or (H, W, 1) uint16 of a camera of depth maps, as recorded.
 
     Raises
     ------
@@ -61,5 +61,5 @@ def read_frame(
             row=row,
             camera=camera,
         )
-    picture: npt.NDArray[np.uint8] = item[key]
+    picture: npt.NDArray[np.uint8] | npt.NDArray[np.uint16] = item[key]
     return picture

@@ -6,22 +6,20 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from robot_data_platform.core.gop_rows import FORMAT_COLUMNS, PACKET_COLUMNS, stream_format
 from robot_data_platform.core.identity import GOP_INDEX_BITS
+from robot_data_platform.core.rendition import slot_of
 from robot_data_platform.errors import DataFaultError, ErrorKind
 from robot_data_platform.reader.episodes import EpisodeSet
 from robot_data_platform.reader.gop_entries import GopEntry, StreamEntries, stream_entries
 from robot_data_platform.reader.place import Place, first_gop_key
 from robot_data_platform.storage.predicate import in_range
 from robot_data_platform.storage.table import LakeTable
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Int64Array = npt.NDArray[np.int64]
 
@@ -36,19 +34,28 @@ class GopIndex:
     """
 
     def __init__(
-        self, gops: LakeTable, episodes: EpisodeSet, place: Place, cache_bytes: int = CACHE_BYTES
+        self,
+        gops: LakeTable,
+        episodes: EpisodeSet,
+        place: Place,
+        *,
+        slot: int = 0,
+        cache_bytes: int = CACHE_BYTES,
     ) -> None:
         self._gops = gops
         self._episodes = episodes
         self._place = place
+        self._slot = slot
         self._cache_bytes = cache_bytes
         self._cache: OrderedDict[int, StreamEntries] = OrderedDict()
         self._lock = threading.Lock()
 
     @cached_property
     def _rows(self) -> tuple[Int64Array, npt.NDArray[np.uint64]]:
-        """Key, (G,) rising, and row id, (G,), of each GOP."""
+        """Key, (G,) rising, and row id, (G,), of each GOP that is to be read."""
         table = self._gops.read(["gop_key"], _where(self._episodes), with_row_id=True)
+        ref_id = table["gop_key"].to_numpy() >> GOP_INDEX_BITS
+        table = table.filter(pa.array(slot_of(ref_id) == self._slot))
         keys = table["gop_key"].to_numpy()
         order = np.argsort(keys, kind="stable")
         return keys[order], table["_rowid"].to_numpy()[order]

@@ -43,6 +43,12 @@ class OpenDataset:
         return tuple(self._open().sizes)
 
     @property
+    def depth_unit_m(self) -> dict[str, float | None]:
+        """Metres per unit of each camera of depth maps that is decoded; None = not stated."""
+        view = self._open()
+        return {name: unit for name, unit in view.depth_cameras.items() if name in view.sizes}
+
+    @property
     def episode_ids(self) -> list[str]:
         """The stable id of each episode that is read, in order."""
         ids: list[str] = self._open().episodes.episode_id.to_pylist()

@@ -33,7 +33,10 @@ class PictureReader:
         self._index = index
         self._pictures = pictures
         self._num_threads = num_decode_threads()
-        self._pool = ThreadPoolExecutor(self._num_threads, thread_name_prefix="rdp-decode")
+        # Whoever calls decodes too.
+        self._pool = ThreadPoolExecutor(
+            max(1, self._num_threads - 1), thread_name_prefix="rdp-decode"
+        )
 
     def close(self) -> None:
         """End the threads."""

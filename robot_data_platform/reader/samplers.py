@@ -24,8 +24,8 @@ Int64Array = npt.NDArray[np.int64]
 STRIDE = 4096
 """Positions that are computed at a time while iterating."""
 
-DEFAULT_OPEN_BLOCKS = 8
-"""Blocks whose rows are mixed: with GOPs of 16, a batch of 32 has four rows of each."""
+DEFAULT_OPEN_BLOCKS = 16
+"""Blocks whose rows are mixed: with GOPs of 8, a batch of 32 has two rows of each."""
 
 
 class SamplerState(TypedDict):

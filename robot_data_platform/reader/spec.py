@@ -33,6 +33,7 @@ class ReadSpec:
     columns: tuple[str, ...] | None
     image_size: tuple[int, ...] | None
     """Height and width."""
+    rendition: str | None
     output: Output
     picture_dtype: PictureDtype
     channels_first: bool

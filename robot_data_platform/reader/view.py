@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from robot_data_platform.core.schema import depth_cameras
 from robot_data_platform.reader.buffers import NUM_LEASES, Buffers, RecycledBuffers, RingBuffers
 from robot_data_platform.reader.cameras import Size, choose_cameras
 from robot_data_platform.reader.decoding import GopPictures
@@ -19,6 +20,7 @@ from robot_data_platform.reader.items import check_output
 from robot_data_platform.reader.pictures import PictureReader
 from robot_data_platform.reader.place import Place
 from robot_data_platform.reader.ram_rows import RamRows, num_bytes_held
+from robot_data_platform.reader.renditions import Stored, choose_stored
 from robot_data_platform.reader.row_index import RowIndex, scan_rows
 from robot_data_platform.reader.row_source import RowSource
 from robot_data_platform.reader.selection import Selection, select_rows
@@ -40,6 +42,10 @@ class View:
     episodes: EpisodeSet
     sizes: Mapping[str, Sequence[Size]]
     """Heights and widths of the stored pictures of each camera to decode."""
+    stored: Stored
+    """Which stored pictures those are."""
+    depth_cameras: Mapping[str, float | None]
+    """Cameras whose pictures are depth maps, with metres per unit; None = not stated."""
     form: PictureForm
     """What pictures are to look like."""
     columns: Mapping[str, str]
@@ -73,14 +79,17 @@ def open_view(spec: ReadSpec, versions: Mapping[str, int] | None) -> View:
     episodes = choose_episodes(
         snapshot, split=spec.split, episodes=spec.episodes, place=place, chosen=chosen
     )
-    is_scaled = spec.image_size is not None
+    stored = choose_stored(spec.rendition, place)
+    is_scaled = spec.image_size is not None or stored.size is not None
     sizes = choose_cameras(episodes, schema, spec.cameras, place, is_scaled=is_scaled)
+    if stored.size is not None:
+        sizes = {camera: [stored.size] for camera in sizes}
     columns = choose_columns(schema, spec.columns, place)
     check_windows(spec.delta_timestamps_s, sizes, columns, schema, place)
     index = scan_rows(snapshot.frames, episodes, place)
-    form = _form(spec)
-    gops = GopIndex(snapshot.gops, episodes, place)
-    pictures = GopPictures(gops, episodes, place, sizes, form)
+    form, depth = _form(spec), depth_cameras(schema)
+    gops = GopIndex(snapshot.gops, episodes, place, slot=stored.slot)
+    pictures = GopPictures(gops, episodes, place, sizes, depth, form)
     ring = ring_buffers(NUM_LEASES)
     return View(
         spec=spec,
@@ -88,6 +97,8 @@ def open_view(spec: ReadSpec, versions: Mapping[str, int] | None) -> View:
         place=place,
         episodes=episodes,
         sizes=sizes,
+        stored=stored,
+        depth_cameras=depth,
         form=form,
         columns=columns,
         windows=make_windows(spec.delta_timestamps_s, spec.tolerance_s, episodes),

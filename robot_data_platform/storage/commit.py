@@ -232,6 +232,31 @@ def grow_schema(uri: str, fields: Sequence[pa.Field], metadata: Mapping[str, str
     raise _gave_up(uri)
 
 
+def set_metadata(uri: str, entries: Callable[[Mapping[str, str]], Mapping[str, str]]) -> LakeTable:
+    """Set entries of a table's schema metadata, worked out from those it has; return the latest.
+
+    Parameters
+    ----------
+    uri : str
+        The table.
+    entries : callable
+        Returns what to set, given what there is; nothing is written where it returns nothing.
+        Called again where another writer was first.
+    """
+    for attempt in range(MAX_ATTEMPTS):
+        table = open_table(uri)
+        new = entries(table.metadata)
+        if not new:
+            return table
+        try:
+            with store_errors(uri):
+                table.lance.update_schema_metadata({**new})
+            return open_table(uri)
+        except CommitConflictError:
+            _pause(attempt)
+    raise _gave_up(uri)
+
+
 def missing_fields(table: LakeTable, fields: Sequence[pa.Field]) -> list[pa.Field]:
     """Return the fields that the table lacks.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from robot_data_platform.core.identity import CAMERA_BITS, MAX_CAMERAS
 from robot_data_platform.errors import ErrorKind, InvalidInputError
 
 if TYPE_CHECKING:
@@ -65,6 +66,12 @@ def in_range(column: str, start: int, stop: int) -> str:
     """Return ``start <= column < stop``."""
     name = _column(column)
     return f"{name} >= {literal(start)} AND {name} < {literal(stop)}"
+
+
+def in_slot(slot: int) -> str:
+    """Return the predicate of GOPs as recorded, slot 0, or of one rendition of them."""
+    # Lance's planner knows no shifts and masks; keys are never negative, so these are the same.
+    return f"({_column('ref_id')} % {1 << CAMERA_BITS}) / {MAX_CAMERAS} = {literal(slot)}"
 
 
 def all_of(*predicates: str | None) -> str | None:

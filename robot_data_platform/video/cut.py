@@ -8,19 +8,29 @@ from functools import partial
 from itertools import chain
 
 from robot_data_platform.core.gop import Gop, StreamFormat
-from robot_data_platform.core.recording import CameraStream, PictureSequence, VideoSegment
+from robot_data_platform.core.recording import (
+    CameraStream,
+    DepthPicture,
+    PictureSequence,
+    VideoSegment,
+)
 from robot_data_platform.errors import DataFaultError, ErrorKind, InvalidInputError
-from robot_data_platform.video.colour import CODED_RGB, ColourTags
 from robot_data_platform.video.copy import can_copy, copied_format, copy_gops
 from robot_data_platform.video.encode import encode_gops
 from robot_data_platform.video.fidelity import Fidelity
 from robot_data_platform.video.frames import check_length
-from robot_data_platform.video.probe import VideoFacts, probe_video
+from robot_data_platform.video.lossless import encode_depth, lossless_format
+from robot_data_platform.video.probe import probe_video
 from robot_data_platform.video.settings import GopSettings
+from robot_data_platform.video.source_depth import (
+    SourceDepth,
+    check_grey,
+    depth_of_segment,
+    depth_of_sequence,
+)
+from robot_data_platform.video.source_facts import SourceFacts, picture_source, video_source
 from robot_data_platform.video.source_pictures import (
     SourcePicture,
-    check_depth,
-    encoded_tags,
     pictures_of_segment,
     pictures_of_sequence,
 )
@@ -37,12 +47,12 @@ class StreamReport:
     num_damaged_frames: int
     """Frames that the source's decoder had to make up in part; 0 where nothing was decoded."""
     source_codec: str
-    """FFmpeg's name; ``rgb`` for pictures that are no video."""
+    """FFmpeg's name; ``rgb`` or ``depth`` for pictures that are no video."""
     source_pix_fmt: str
     reencode_reason: str | None
     """Why packets were not copied; None where they were."""
     psnr_db: float | None
-    """PSNR in RGB of sampled frames against the source, in dB; None where packets were copied."""
+    """PSNR in RGB of sampled frames against the source, in dB; None where nothing was lost."""
 
 
 class CutStream:
@@ -92,6 +102,8 @@ class CutStream:
 def cut_stream(stream: CameraStream, settings: GopSettings) -> CutStream:
     """Return a stream ready to be cut into GOPs.
 
+    Depth maps that are not copied are stored without loss, whatever the profile.
+
     Parameters
     ----------
     stream : CameraStream
@@ -120,19 +132,6 @@ def cut_stream(stream: CameraStream, settings: GopSettings) -> CutStream:
     return _cut_segment(pictures, stream.name, settings)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Source:
-    """What a stream's pictures are before they are cut, upright."""
-
-    codec: str
-    pix_fmt: str
-    num_frames: int
-    width_px: int
-    height_px: int
-    tags: ColourTags
-    """Tags that they have once they are encoded."""
-
-
 class _Tally:
     """What was seen of the pictures on their way to the encoder."""
 
@@ -145,46 +144,37 @@ class _Tally:
             self.num_damaged += picture.is_damaged
             yield picture
 
+    def watch_depth(self, pictures: Iterable[SourceDepth]) -> Iterator[DepthPicture]:
+        for picture in pictures:
+            self.num_damaged += picture.is_damaged
+            yield picture.depth
+
 
 def _cut_segment(segment: VideoSegment, camera: str, settings: GopSettings) -> CutStream:
     check_length(segment)
     facts = probe_video(segment.path)
-    source = _source_of(facts)
+    source = video_source(facts)
     reason = _asked_for(settings) or can_copy(segment, settings)
     if reason is None:
         gops = copy_gops(segment, settings)
         return CutStream(copied_format(facts), gops, partial(_report, source, None, _Tally()))
-    check_depth(segment.path, facts.pix_fmt)
+    check_grey(segment.path, facts.pix_fmt)
+    if facts.is_depth:
+        return _store_depth(source, depth_of_segment(segment, facts), reason, camera, settings)
     return _encode(source, pictures_of_segment(segment, facts), reason, camera, settings)
 
 
 def _cut_pictures(sequence: PictureSequence, camera: str, settings: GopSettings) -> CutStream:
+    reason = _asked_for(settings) or "the source is no video"
+    if sequence.is_depth:
+        maps = depth_of_sequence(sequence, camera)
+        first_map = next(maps)
+        source = picture_source(first_map.depth.shape, sequence.num_frames)
+        return _store_depth(source, chain([first_map], maps), reason, camera, settings)
     pictures = pictures_of_sequence(sequence, camera)
     first = next(pictures)
-    height_px, width_px, _ = first.rgb().shape
-    source = _Source(
-        codec="rgb",
-        pix_fmt="rgb24",
-        num_frames=sequence.num_frames,
-        width_px=width_px,
-        height_px=height_px,
-        tags=CODED_RGB,
-    )
-    reason = _asked_for(settings) or "the source is no video"
+    source = picture_source(first.rgb().shape, sequence.num_frames)
     return _encode(source, chain([first], pictures), reason, camera, settings)
-
-
-def _source_of(facts: VideoFacts) -> _Source:
-    size = (facts.width_px, facts.height_px)
-    width_px, height_px = reversed(size) if facts.orientation.is_transposed else size
-    return _Source(
-        codec=facts.codec,
-        pix_fmt=facts.pix_fmt,
-        num_frames=facts.num_frames,
-        width_px=width_px,
-        height_px=height_px,
-        tags=encoded_tags(facts),
-    )
 
 
 def _asked_for(settings: GopSettings) -> str | None:
@@ -193,7 +183,7 @@ def _asked_for(settings: GopSettings) -> str | None:
 
 
 def _encode(
-    source: _Source,
+    source: SourceFacts,
     pictures: Iterator[SourcePicture],
     reason: str,
     camera: str,
@@ -206,7 +196,21 @@ def _encode(
     return CutStream(fmt, gops, partial(_report, source, reason, tally))
 
 
-def _encoded_format(source: _Source, settings: GopSettings) -> StreamFormat:
+def _store_depth(
+    source: SourceFacts,
+    pictures: Iterator[SourceDepth],
+    reason: str,
+    camera: str,
+    settings: GopSettings,
+) -> CutStream:
+    if settings.profile == "copy":
+        raise _not_copyable(camera, reason)
+    fmt, tally = lossless_format(source.width_px, source.height_px), _Tally()
+    gops = encode_depth(tally.watch_depth(pictures), fmt, settings.gop_size)
+    return CutStream(fmt, gops, partial(_report, source, reason, tally))
+
+
+def _encoded_format(source: SourceFacts, settings: GopSettings) -> StreamFormat:
     return StreamFormat(
         codec="h264",
         profile="chain" if settings.profile == "chain" else "anchored",
@@ -222,7 +226,9 @@ def _encoded_format(source: _Source, settings: GopSettings) -> StreamFormat:
     )
 
 
-def _report(source: _Source, reason: str | None, tally: _Tally, num_frames: int) -> StreamReport:
+def _report(
+    source: SourceFacts, reason: str | None, tally: _Tally, num_frames: int
+) -> StreamReport:
     return StreamReport(
         num_frames=num_frames,
         num_source_frames=source.num_frames,

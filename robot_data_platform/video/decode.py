@@ -217,6 +217,9 @@ def _open_codec(fmt: StreamFormat) -> _Codec:
     context.thread_count = 1
     if fmt.extradata:
         context.extradata = fmt.extradata
+    if fmt.codec == "ffv1":
+        # Its own header says nothing of the size, and the decoder cuts slices before any packet.
+        context.width, context.height = fmt.coded_width_px, fmt.coded_height_px
     return _Codec(context=context, tags=tags_of(fmt), converter=VideoReformatter())
 
 
@@ -229,7 +232,7 @@ def _packets(
         if is_needed:
             # Packet(size) is zero-padded behind its end, as decoders demand; Packet(bytes) is not.
             packet = av.Packet(size)
-            packet.update(view[start : start + size])
+            packet.update(bytes(view[start : start + size]))
             packet.pts = frame
             yield packet
         start += size
@@ -268,6 +271,8 @@ def _check_frame(frame: av.VideoFrame, fmt: StreamFormat) -> None:
             f"frame {frame.pts} of {frame.width}x{frame.height} pixels",
             f"{fmt.coded_width_px}x{fmt.coded_height_px}",
         )
+    if fmt.is_depth and frame.format.name != fmt.pix_fmt:
+        raise _damaged(f"frame {frame.pts} of {frame.format.name}", fmt.pix_fmt)
     if frame.is_corrupt:
         raise _damaged(f"frame {frame.pts} with decoding errors", "none")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import av
     from av.sidedata.sidedata import SideDataContainer
 
-Plane = npt.NDArray[np.uint8]
+Sample = TypeVar("Sample", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,7 @@ class Orientation:
         """Whether the picture is shown as it is coded."""
         return self == Orientation()
 
-    def apply(self, plane: Plane) -> Plane:
+    def apply(self, plane: npt.NDArray[Sample]) -> npt.NDArray[Sample]:
         """Return a view of a plane, (H, W) or (H, W, C), as it must be shown."""
         if self.is_transposed:
             plane = plane.swapaxes(0, 1)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from PIL import Image
 
-from robot_data_platform.core.recording import Picture
+from robot_data_platform.core.recording import AnyPicture, DepthPicture, Picture
 from robot_data_platform.errors import ErrorKind, InvalidInputError
 
 MAX_SHEET_BYTES = 20_000
@@ -17,13 +17,38 @@ MAX_SHEET_BYTES = 20_000
 
 MAX_TILE_WIDTH_PX = 240
 NUM_COLUMNS = 4
+DARKEST_MEASURED = 48
+"""Grey of the nearest distance of a depth map, told apart from black by eye."""
 QUALITIES = (80, 65, 50, 35, 20)
 """JPEG qualities that are tried before the tiles are made smaller."""
 
 
-def encode_png(rgb: Picture) -> bytes:
-    """Return a picture, (H, W, 3) uint8 RGB, as PNG bytes."""
-    return _encode(Image.fromarray(rgb), "PNG")
+def encode_png(picture: AnyPicture) -> bytes:
+    """Return a picture as PNG bytes, exactly.
+
+    Parameters
+    ----------
+    picture : ndarray
+        (H, W, 3) uint8 RGB; or (H, W) or (H, W, 1) uint16 of depth, which gives 16-bit grey.
+    """
+    is_depth = picture.dtype == np.uint16
+    return _encode(
+        Image.fromarray(picture.reshape(picture.shape[:2]) if is_depth else picture), "PNG"
+    )
+
+
+def shade_depth(depth: DepthPicture) -> Picture:
+    """Return a depth map, (H, W), as an RGB picture to look at: near is dark, not measured black.
+
+    Greys are spread over the distances that the map has.
+    """
+    measured = depth[depth > 0]
+    if not len(measured):
+        return np.zeros((*depth.shape, 3), np.uint8)
+    near, far = int(measured.min()), int(measured.max())
+    share = (depth.astype(np.float32) - near) / max(1, far - near)
+    grey = np.where(depth > 0, DARKEST_MEASURED + share * (255 - DARKEST_MEASURED), 0)
+    return np.repeat(grey.astype(np.uint8)[:, :, None], 3, axis=2)
 
 
 def contact_sheet(pictures: Sequence[Picture], max_bytes: int = MAX_SHEET_BYTES) -> bytes:

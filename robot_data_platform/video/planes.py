@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 import av
 import numpy as np
 import numpy.typing as npt
 
 Plane = npt.NDArray[np.uint8]
+Sample = TypeVar("Sample", bound=np.generic)
 
 
 def plane_view(frame: av.VideoFrame, index: int = 0, bytes_per_pixel: int = 1) -> Plane:
@@ -65,12 +67,16 @@ def even_yuv420p(planes: Sequence[Plane]) -> av.VideoFrame:
     rows, columns = planes[0].shape
     frame = av.VideoFrame(columns + columns % 2, rows + rows % 2, "yuv420p")
     for index, plane in enumerate(planes):
-        rows, columns = plane.shape
-        target = plane_view(frame, index)
-        target[:rows, :columns] = plane
-        target[:rows, columns:] = plane[:, -1:]
-        target[rows:] = target[rows - 1 : rows]
+        pad_to(plane_view(frame, index), plane)
     return frame
+
+
+def pad_to(target: npt.NDArray[Sample], plane: npt.NDArray[Sample]) -> None:
+    """Write a plane to a larger one, and repeat its last column and row to the border."""
+    rows, columns = plane.shape
+    target[:rows, :columns] = plane
+    target[:rows, columns:] = plane[:, -1:]
+    target[rows:] = target[rows - 1 : rows]
 
 
 def _lines(frame: av.VideoFrame) -> list[Plane]:

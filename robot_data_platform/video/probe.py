@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from robot_data_platform.core.gop import is_depth_pix_fmt
 from robot_data_platform.video.colour import MATRICES, ColourTags, split_full_range
 from robot_data_platform.video.container import open_video, unreadable
 from robot_data_platform.video.frames import decode_tolerantly
@@ -47,6 +48,11 @@ class VideoFacts:
     """Time of the first shown frame in ticks; None where times are missing or can't be right."""
     extradata: bytes
     """The codec's configuration record."""
+
+    @property
+    def is_depth(self) -> bool:
+        """Whether its pictures are depth maps: grey of 9 to 16 bits."""
+        return is_depth_pix_fmt(self.pix_fmt)
 
 
 def probe_video(path: str) -> VideoFacts:

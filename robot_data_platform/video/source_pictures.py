@@ -9,7 +9,12 @@ import av
 import numpy as np
 from av.video.reformatter import VideoReformatter
 
-from robot_data_platform.core.recording import Picture, PictureSequence, VideoSegment
+from robot_data_platform.core.recording import (
+    AnyPicture,
+    Picture,
+    PictureSequence,
+    VideoSegment,
+)
 from robot_data_platform.errors import DataFaultError, ErrorKind
 from robot_data_platform.video.colour import (
     CODED_RGB,
@@ -20,7 +25,6 @@ from robot_data_platform.video.colour import (
     to_rgb24,
     to_yuv420p,
 )
-from robot_data_platform.video.container import unreadable
 from robot_data_platform.video.frames import read_frames
 from robot_data_platform.video.planes import even_yuv420p, plane_views, rgb_view, without_tags
 from robot_data_platform.video.probe import VideoFacts
@@ -47,12 +51,25 @@ def pictures_of_sequence(sequence: PictureSequence, camera: str) -> Iterator[Sou
         ``video-too-short`` or ``metadata-contradiction``: fewer or more pictures than promised.
         ``shape-mismatch``: a picture is no (H, W, 3) uint8 array of the first one's size.
     """
-    converter, num_read = VideoReformatter(), 0
+    converter = VideoReformatter()
     shape: tuple[int, ...] | None = None
-    for num_read, rgb in enumerate(sequence.read(), 1):
+    for number, rgb in enumerate(counted(sequence, camera)):
         shape = shape or rgb.shape
-        _check_shape(rgb, shape, camera, num_read - 1)
-        yield _picture_of_rgb(rgb, converter)
+        yield _picture_of_rgb(_checked(rgb, shape, camera, number), converter)
+
+
+def counted(sequence: PictureSequence, camera: str) -> Iterator[AnyPicture]:
+    """Yield a sequence's pictures, whatever they are.
+
+    Raises
+    ------
+    DataFaultError
+        ``video-too-short`` or ``metadata-contradiction``: fewer or more pictures than promised.
+    """
+    num_read = 0
+    for picture in sequence.read():
+        num_read += 1
+        yield picture
     if num_read != sequence.num_frames:
         raise _wrong_count(camera, num_read, sequence.num_frames)
 
@@ -67,27 +84,13 @@ def pictures_of_segment(segment: VideoSegment, facts: VideoFacts) -> Iterator[So
     """
     converter = VideoReformatter()
     for index, frame in enumerate(read_frames(segment)):
-        if (frame.width, frame.height) != (facts.width_px, facts.height_px):
-            raise _size_changes(segment, index, frame, facts)
+        check_size(segment, index, frame, facts)
         yield _picture_of_frame(frame, facts, converter)
 
 
 def encoded_tags(facts: VideoFacts) -> ColourTags:
     """Return the tags that a file's pictures have once they are encoded: their own, if YUV."""
     return facts.tags if is_yuv(av.VideoFormat(facts.pix_fmt)) else CODED_RGB
-
-
-def check_depth(path: str, pix_fmt: str) -> None:
-    """Refuse grey pictures of more than 8 bits: they are depth, and would lose millimetres.
-
-    Raises
-    ------
-    DataFaultError
-        ``video-unreadable``.
-    """
-    components = av.VideoFormat(pix_fmt).components
-    if len(components) == 1 and components[0].bits > 8:
-        raise unreadable(path, f"{components[0].bits}-bit depth pictures ({pix_fmt})")
 
 
 def _picture_of_rgb(rgb: Picture, converter: VideoReformatter) -> SourcePicture:
@@ -108,7 +111,7 @@ def _picture_of_frame(
     return SourcePicture(frame=even_yuv420p(planes), rgb=rgb, is_damaged=frame.is_corrupt)
 
 
-def _check_shape(rgb: Picture, shape: tuple[int, ...], camera: str, number: int) -> None:
+def _checked(rgb: AnyPicture, shape: tuple[int, ...], camera: str, number: int) -> Picture:
     if rgb.shape != shape or rgb.ndim != 3 or rgb.shape[2] != 3 or rgb.dtype != np.uint8:
         raise DataFaultError(
             f"Picture {number} of camera {camera!r} has another shape: got {rgb.shape} "
@@ -118,19 +121,26 @@ def _check_shape(rgb: Picture, shape: tuple[int, ...], camera: str, number: int)
             camera=camera,
             picture=number,
         )
+    return rgb.astype(np.uint8, copy=False)
 
 
-def _size_changes(
-    segment: VideoSegment, index: int, frame: av.VideoFrame, facts: VideoFacts
-) -> DataFaultError:
-    return DataFaultError(
-        f"Frame {segment.first_frame + index} of video {segment.path!r} has another size: got "
-        f"{frame.width}x{frame.height}, expected {facts.width_px}x{facts.height_px} as frame 0. "
-        "Split the episode where the camera's resolution changes.",
-        kind=ErrorKind.SHAPE_MISMATCH,
-        path=segment.path,
-        frame=segment.first_frame + index,
-    )
+def check_size(segment: VideoSegment, index: int, frame: av.VideoFrame, facts: VideoFacts) -> None:
+    """Refuse a frame of another size than the file's first one.
+
+    Raises
+    ------
+    DataFaultError
+        ``shape-mismatch``.
+    """
+    if (frame.width, frame.height) != (facts.width_px, facts.height_px):
+        raise DataFaultError(
+            f"Frame {segment.first_frame + index} of video {segment.path!r} has another size: got "
+            f"{frame.width}x{frame.height}, expected {facts.width_px}x{facts.height_px} as frame "
+            "0. Split the episode where the camera's resolution changes.",
+            kind=ErrorKind.SHAPE_MISMATCH,
+            path=segment.path,
+            frame=segment.first_frame + index,
+        )
 
 
 def _wrong_count(camera: str, num_read: int, num_promised: int) -> DataFaultError:

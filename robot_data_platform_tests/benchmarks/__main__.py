@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from robot_data_platform_tests.benchmarks import (
+    ingestion,
     machine,
     object_store,
     opening,
@@ -32,10 +33,11 @@ PARTS: Mapping[str, Callable[[Bench, Stores], dict[str, Any]]] = {
     "E": lambda bench, stores: opening.measure(bench),
     "F": shuffle.measure,
     "S": object_store.measure,
+    "I": ingestion.measure,
     "sweep": lambda bench, stores: sweep.measure(bench),
 }
 """What a run measures, in this order."""
-NEED_STORES = ("A-D", "F", "S")
+NEED_STORES = ("A-D", "F", "S", "I")
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from robot_data_platform.reader.samplers import DEFAULT_OPEN_BLOCKS
 from robot_data_platform_tests.benchmarks.plots import readers_plot, sweep_plot
 from robot_data_platform_tests.benchmarks.ratios import BARS, FIGURE_BARS, Bar
 from robot_data_platform_tests.benchmarks.shortfalls import shortfall_section
@@ -36,6 +37,20 @@ def write_page(folder: Path) -> None:
         (folder / name).write_text(text)
 
 
+INGESTION = {
+    "I_copy_fps": "copying LeRobot's AV1 store, one worker",
+    "I_transcode_fps": "re-encoding its H.264 store as `anchored`, checks included, one worker",
+    "I_transcode_2_over_1": "the same, two workers over one",
+    "I_rows_per_s": "rows at 100 Hz of two signals, no video, two workers",
+    "I_copy_s": "copying LeRobot's AV1 store, two workers, the whole process",
+    "I_lance_convert_s": "lerobot-lancedb's converter on the same store, the whole process",
+    "I_vs_lance_convert": "ours over the converter",
+    "I_peak_rss_mb": "largest process, ingesting the source's raw pictures",
+    "I_file_mb": "largest file of the source",
+}
+"""Figures of ingestion and what they are of."""
+
+
 def render(results: Results) -> dict[str, str]:
     """Return the page and its plots by file name."""
     sections = [
@@ -47,6 +62,7 @@ def render(results: Results) -> dict[str, str]:
         _trials(results),
         _tables(results),
         _shuffle(results),
+        _ingestion(results),
         _object_store(results),
         sweep_section(results),
     ]
@@ -243,8 +259,24 @@ def _shuffle(results: Results) -> str:
     return (
         f"## Order (F)\n\nExact shuffle reads {number(exact)} pictures/s, GOP-block shuffle "
         f"{number(block)}: {spread(results['ratio_spreads']['block_over_exact_shuffle'])} times as "
-        "many. The second mixes the rows of eight open GOP blocks only, so the two are not the "
-        "same job; A to D read exact random rows."
+        f"many. The second mixes the rows of {DEFAULT_OPEN_BLOCKS} open GOP blocks only, so the "
+        "two are not the same job; A to D read exact random rows."
+    )
+
+
+def _ingestion(results: Results) -> str:
+    figures = results["figures"]
+    if "I_rows_per_s" not in figures:
+        return ""
+    rows = [
+        [text, f"{spread(figures[key])} {figures[key]['unit']}"]
+        for key, text in INGESTION.items()
+        if key in figures
+    ]
+    return (
+        "## Ingestion (I)\n\nWhole processes, an upload at a time, from its registration to rows "
+        "that a reader sees; checks are included where that is said.\n\n"
+        + table(["what", "measured"], rows)
     )
 
 

@@ -54,5 +54,16 @@ FIGURE_BARS = (
         is_upper=True,
         unit="MB",
     ),
+    Bar("I_copy_fps", "I: copied pictures, one worker", 5_000, unit="frames/s"),
+    Bar(
+        "I_transcode_fps",
+        "I: re-encoded pictures, checks included, one worker",
+        150,
+        unit="frames/s",
+    ),
+    Bar("I_transcode_2_over_1", "I: the same with two workers over one", 1.8),
+    Bar("I_rows_per_s", "I: rows at 100 Hz without video", 200_000, unit="rows/s"),
+    Bar("I_peak_rss_mb", "I: largest process", 1_000, is_upper=True, unit="MB"),
+    Bar("I_vs_lance_convert", "I: speed over lerobot-lancedb's converter, copying", 1),
 )
 """Bars of figures that are not among the ratios."""

@@ -39,6 +39,8 @@ class Scale:
     sweep_gop_sizes: tuple[int, ...]
     shuffle_rows: int
     """Rows that F reads in each order."""
+    ingest_rows: int
+    """Rows without video that I ingests."""
 
     @property
     def num_rows(self) -> int:
@@ -66,6 +68,7 @@ FULL = Scale(
     sweep_frames=256,
     sweep_gop_sizes=(1, 2, 4, 8, 16, 32, 64, 128),
     shuffle_rows=2_000,
+    ingest_rows=1_000_000,
 )
 QUICK = Scale(
     name="quick",
@@ -82,6 +85,7 @@ QUICK = Scale(
     sweep_frames=64,
     sweep_gop_sizes=(1, 8, 16, 64),
     shuffle_rows=500,
+    ingest_rows=100_000,
 )
 TINY = Scale(
     name="tiny",
@@ -100,5 +104,6 @@ TINY = Scale(
     sweep_frames=16,
     sweep_gop_sizes=(1, 8),
     shuffle_rows=40,
+    ingest_rows=400,
 )
 SCALES = {scale.name: scale for scale in (FULL, QUICK, TINY)}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from robot_data_platform.video.settings import GopSettings
+
 Cell = Mapping[str, Any]
 
 
@@ -57,17 +59,19 @@ def _fps(cell: Cell, name: str) -> str:
 
 def _reasons(results: Mapping[str, Any]) -> str:
     parts = [_reason(name, part["cells"]) for name, part in results["sweep"].items()]
-    ratios = results["ratios"]
+    ratios, default = results["ratios"], GopSettings()
     return "\n".join(
         [
             "### Why the defaults are what they are",
             "",
             *(f"- {part}" for part in parts if part),
-            f"- The default (`anchored`, GOPs of 16, an anchor every 8) against `chain` of 8, "
-            f"over both clips: {ratios['anchored_decode_over_chain']} of the processor time of "
-            f"decoding a random picture, {ratios['anchored_bytes_over_chain']} of the bytes.",
-            "- A longer GOP than 16 saves few bytes more, while a random read fetches all of it; "
-            "a shorter one is cheap to decode and costs the bytes of its key pictures.",
+            f"- The default (`anchored`, GOPs of {default.gop_size}, an anchor every "
+            f"{default.anchor_distance}) against `chain` of 8, over both clips: "
+            f"{ratios['anchored_decode_over_chain']} of the processor time of decoding a random "
+            f"picture, {ratios['anchored_bytes_over_chain']} of the bytes.",
+            f"- A longer GOP than {default.gop_size} saves few bytes more, while a random read "
+            "fetches all of it and decodes more of it; a shorter one costs the bytes of its key "
+            "pictures.",
         ]
     )
 
@@ -75,18 +79,22 @@ def _reasons(results: Mapping[str, Any]) -> str:
 def _reason(name: str, cells: list[Cell]) -> str:
     by_key = {(cell["profile"], cell["gop_size"]): cell for cell in cells}
     sizes = sorted({size for _, size in by_key})
-    long, default = sizes[-1], 16
-    if default not in sizes or 8 not in sizes:
+    default = GopSettings().gop_size
+    if sizes[-1] < 4 * default:
         return ""
-    anchored, shorter = by_key["anchored", default], by_key["anchored", 8]
-    longest, chain = by_key["anchored", long], by_key["chain", default]
+    anchored, chain = by_key["anchored", default], by_key["chain", default]
+    double, long = by_key["anchored", 2 * default], by_key["anchored", sizes[-1]]
     return (
-        f"{name.capitalize()}: from GOPs of 8 to 16 the bytes of `anchored` change by "
-        f"{_change(shorter, anchored)}, from 16 to {long} by {_change(anchored, longest)}; a "
-        f"random picture of a GOP of 16 is read "
-        f"{_speed(anchored) / _speed(chain):.1f} times as fast as with `chain` of 16, and "
-        f"{_speed(anchored) / _speed(longest):.1f} times as fast as from GOPs of {long}."
+        f"{name.capitalize()}: from GOPs of {default} to {2 * default} the bytes of `anchored` "
+        f"change by {_change(anchored, double)} and random reads by "
+        f"{_faster(double, anchored)}; to {sizes[-1]}, by {_change(anchored, long)} and "
+        f"{_faster(long, anchored)}. A random picture of a GOP of {default} is read "
+        f"{_speed(anchored) / _speed(chain):.1f} times as fast as with `chain`."
     )
+
+
+def _faster(cell: Cell, other: Cell) -> str:
+    return f"{100 * (_speed(cell) / _speed(other) - 1):+.0f} %"
 
 
 def _change(before: Cell, after: Cell) -> str:

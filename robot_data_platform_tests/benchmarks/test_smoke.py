@@ -20,6 +20,7 @@ RATIOS_BY_PART = {
     "E": {"open_100_episodes_s", "open_1m_rows_s"},
     "F": {"block_over_exact_shuffle"},
     "S": {"s3_over_local_sequential", "s3_over_local_random"},
+    "I": set(),
     "sweep": {"anchored_decode_over_chain", "anchored_bytes_over_chain"},
 }
 HEAD = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from robot_data_platform.cli.main import cli
 from robot_data_platform_tests.cli.conftest import DATASET, Lab, Released
 from robot_data_platform_tests.cli.documented import documented
+from robot_data_platform_tests.cli.rdp import Json
 from robot_data_platform_tests.conftest import REPOSITORY
 
 PAGE = documented(REPOSITORY / "docs" / "cli.md")
@@ -22,9 +24,16 @@ def printed_by(*arguments: object) -> Printed:
     return lambda lab, _: lab.rdp_json(*arguments)
 
 
+def rendered_copy(lab: Lab) -> Json:
+    """Add a rendition to a copy of the lake: other tests count what the lake has."""
+    copy = shutil.copytree(lab.lake, lab.folder / "rendered", dirs_exist_ok=True)
+    return lab.rdp_json("rendition", "add", DATASET, "24x32-crop", "--lake", copy)
+
+
 PRINTED: dict[str, Printed] = {
     "upload": printed_by("upload", "recording", "--dataset", "other", "--landing", "elsewhere"),
     "inspect": printed_by("inspect", "recording"),
+    "profile init": printed_by("profile", "init", "recording"),
     "ingest": lambda lab, _: lab.ingested.json(),
     "datasets": printed_by("datasets"),
     "episodes": printed_by("episodes", DATASET),
@@ -36,6 +45,8 @@ PRINTED: dict[str, Printed] = {
     "release verify": printed_by("release", "verify", DATASET, "v1"),
     "lineage": lambda lab, released: lab.rdp_json("lineage", released.model),
     "impact": lambda lab, _: lab.rdp_json("impact", lab.upload),
+    "rendition add": lambda lab, _: rendered_copy(lab),
+    "rendition list": printed_by("rendition", "list", DATASET),
     "maintain": printed_by("maintain", DATASET),
 }
 

@@ -97,3 +97,24 @@ def test_a_camera_has_a_reference_of_four_columns() -> None:
         "observation_images_top_frame_index_in_gop",
         "observation_images_top_offset_ns",
     ]
+
+
+def test_a_camera_of_depth_says_so_in_each_of_its_columns() -> None:
+    for field in schema.camera_fields("tof", is_depth=True, depth_unit_m=0.00025):
+        assert field.metadata == {b"rdp.is_depth": b"true", b"rdp.depth_unit_m": b"0.00025"}
+    for field in schema.camera_fields("tof", is_depth=True):
+        assert field.metadata == {b"rdp.is_depth": b"true"}
+    for field in schema.camera_fields("top", depth_unit_m=0.001):
+        assert not field.metadata
+
+
+def test_a_frames_schema_tells_its_cameras_of_depth_with_their_units() -> None:
+    columns = schema.table_schema(
+        [
+            *schema.camera_fields("top"),
+            *schema.camera_fields("tof", is_depth=True, depth_unit_m=0.001),
+            *schema.camera_fields("stereo", is_depth=True),
+        ]
+    )
+    assert schema.camera_names(columns) == ("top", "tof", "stereo")
+    assert schema.depth_cameras(columns) == {"tof": 0.001, "stereo": None}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from robot_data_platform.core.recording import DepthPicture
 from robot_data_platform_tests.formats.coded_video import write_video
+from robot_data_platform_tests.formats.hdf5_files import jpeg
+from robot_data_platform_tests.formats.png import depth_png
 
 START_NS = 1_772_010_251_663_250_683
 """A time after 1970 that neither float holds."""
@@ -59,7 +62,21 @@ def write_camera(folder: Path, name: str, clock: Sequence[int]) -> None:
     )
 
 
+def write_pictures(folder: Path, code_by_time: Mapping[int, int]) -> None:
+    """Write coded pictures that are named by their times."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for time, code in code_by_time.items():
+        (folder / f"{time}.jpg").write_bytes(jpeg(code))
+
+
 def write_json(path: Path, content: object) -> None:
     """Write a JSON file and the folders above it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(content))
+
+
+def write_depth(folder: Path, depth_by_time: Mapping[int, DepthPicture]) -> None:
+    """Write 16-bit PNGs of depth maps that are named by their times."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for time, depth in depth_by_time.items():
+        (folder / f"{time}.png").write_bytes(depth_png(depth))

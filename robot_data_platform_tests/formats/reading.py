@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import av
+import numpy as np
 import pytest
 
 from robot_data_platform.core.finding import Finding
-from robot_data_platform.core.recording import CameraStream, Recording, Signal, VideoSegment
+from robot_data_platform.core.recording import (
+    CameraStream,
+    DepthPicture,
+    PictureSequence,
+    Recording,
+    Signal,
+    VideoSegment,
+)
 from robot_data_platform.errors import DataFaultError
 from robot_data_platform.formats.profile import Profile
 from robot_data_platform.formats.protocol import EpisodeListing
@@ -52,7 +61,22 @@ def shown_codes(stream: CameraStream) -> list[int]:
     pictures = stream.pictures
     if isinstance(pictures, VideoSegment):
         return list(video_codes(pictures.path, pictures.first_frame, pictures.num_frames))
-    return [code_of(picture) for picture in pictures.read()]
+    return [code_of(np.asarray(picture, np.uint8)) for picture in pictures.read()]
+
+
+def shown_depth(stream: CameraStream) -> list[DepthPicture]:
+    """Return a camera's depth maps, in order; those of a video by PyAV's own conversion."""
+    pictures = stream.pictures
+    if isinstance(pictures, PictureSequence):
+        assert pictures.is_depth
+        maps = [np.asarray(depth, np.uint16) for depth in pictures.read()]
+        assert len(maps) == pictures.num_frames
+        return maps
+    with av.open(pictures.path) as container:
+        frames = [frame.to_ndarray() for frame in container.decode(video=0)]
+    shown = frames[pictures.first_frame :][: pictures.num_frames]
+    assert all(depth.dtype == np.uint16 and depth.ndim == 2 for depth in shown)
+    return [np.asarray(depth, np.uint16) for depth in shown]
 
 
 def by_rule(findings: tuple[Finding, ...]) -> dict[str, Finding]:

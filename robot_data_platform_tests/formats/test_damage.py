@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -16,11 +17,20 @@ from robot_data_platform.errors import RobotDataError
 from robot_data_platform.formats.profile import Profile
 from robot_data_platform.formats.registry import detect_format
 from robot_data_platform.storage.source import LocalSource
-from robot_data_platform_tests.formats import hdf5_files, rawlog_files
+from robot_data_platform_tests.formats import (
+    droid_files,
+    hdf5_files,
+    pickle_files,
+    rawlog_files,
+    rlds_files,
+    robomimic_files,
+)
 from robot_data_platform_tests.formats.lerobot_files import TOP, Take, V3Plan, write_v2, write_v3
+from robot_data_platform_tests.formats.lerobot_lance_files import write_lance
+from robot_data_platform_tests.formats.lerobot_v1_files import write_v1
 
 TAKES = tuple(Take(index=i, num_rows=6) for i in range(3))
-PROFILE = Profile(control_hz=50.0)
+PROFILE = Profile(control_hz=50.0, allow_pickle=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,16 +72,40 @@ def write_hdf5(root: Path) -> None:
         hdf5_files.add_padded(path, "high", rows)
 
 
-def write_shared(root: Path) -> None:
-    videos = {TOP: [[0, 1, 2]]}
-    write_v3(root, V3Plan(takes=TAKES, data_files=[[0, 1], [2]], video_files=videos))
+def write_demos(root: Path) -> None:
+    path = robomimic_files.write_file(root / "demos.hdf5", demos=(0, 3))
+    robomimic_files.add_pictures(path, 3, "view", range(robomimic_files.ROWS), compression="gzip")
+
+
+SHARED = V3Plan(takes=TAKES, data_files=[[0, 1], [2]], video_files={TOP: [[0, 1, 2]]})
+
+
+def write_picture_log(root: Path) -> None:
+    rawlog_files.write_episode(root)
+    folder = rawlog_files.folder_of(root) / "cameras" / "wrist"
+    rawlog_files.write_pictures(folder, {rawlog_files.START_NS + k: k for k in range(3)})
+
+
+def write_npz(root: Path) -> None:
+    values = pickle_files.episode() | {"cam": pickle_files.pictures(range(pickle_files.ROWS))}
+    values["init_state_dict"] = np.array(values["init_state_dict"], dtype=object)
+    pickle_files.write_npz(root / "ep_0.npz", values, compressed=True)
 
 
 WRITERS: dict[str, Callable[[Path], object]] = {
+    "lerobot v1": lambda root: write_v1(root, TAKES),
     "lerobot v2": lambda root: write_v2(root, TAKES),
-    "lerobot v3": write_shared,
+    "lerobot v3": lambda root: write_v3(root, SHARED),
+    "lerobot Lance": lambda root: write_lance(root, SHARED),
     "aloha_hdf5": write_hdf5,
+    "robomimic_hdf5": write_demos,
+    "isaac": lambda root: robomimic_files.write_isaac(root / "demos.hdf5", demos=(0, 3)),
+    "droid": lambda root: droid_files.write_episode(root / "success" / "a"),
     "rawlog": rawlog_files.write_episode,
+    "rawlog with pictures": write_picture_log,
+    "rlds": lambda root: rlds_files.write_dataset(root, [rlds_files.record()] * 2),
+    "npz": write_npz,
+    "pickle": pickle_files.write_demos,
 }
 
 

@@ -12,6 +12,7 @@ from robot_data_platform.core.finding import Severity
 from robot_data_platform.formats.inspect import inspect_source
 from robot_data_platform.formats.profile import Profile, load_profile
 from robot_data_platform.storage.source import LocalSource
+from robot_data_platform_tests.depth_maps import depth_maps
 from robot_data_platform_tests.formats import hdf5_files, rawlog_files
 from robot_data_platform_tests.formats.coded_video import write_video
 from robot_data_platform_tests.formats.lerobot_files import (
@@ -159,3 +160,16 @@ def test_a_missing_rate_refuses_every_episode_with_what_to_do(tmp_path: Path) ->
         "invalid-profile",
         True,
     )
+
+
+def test_depth_is_told_from_colour(tmp_path: Path) -> None:
+    folder = rawlog_files.folder_of(rawlog_files.write_episode(tmp_path)) / "cameras"
+    clock = rawlog_files.times(3).tolist()
+    rawlog_files.write_depth(folder / "tof", dict(zip(clock, depth_maps(3), strict=True)))
+    rawlog_files.write_pictures(folder / "wrist", dict.fromkeys(clock, 7))
+    (episode,) = inspect_source(LocalSource(tmp_path)).episodes
+    assert {c.name: c.is_depth for c in episode.cameras} == {
+        "env": False,
+        "tof": True,
+        "wrist": False,
+    }

@@ -12,6 +12,7 @@ from PIL import Image
 from robot_data_platform.errors import DataFaultError
 from robot_data_platform.formats.pictures import decode_picture
 from robot_data_platform_tests.formats.coded_video import coded_picture
+from robot_data_platform_tests.formats.png import deep_rgb_png
 
 
 def encoded(array: np.ndarray, kind: str = "PNG") -> bytes:
@@ -44,9 +45,10 @@ def test_zeros_after_the_end_are_padding() -> None:
         (b"", "0 bytes"),
         (b"BM" + bytes(100), "102 bytes that start with '42 4d"),
         (encoded(coded_picture(1))[:-40], "damaged"),
-        (encoded(np.zeros((4, 4), np.uint16)), "mode 'I;16'"),
+        (encoded(np.zeros((4, 4), np.uint16)), "16 bits a sample"),
+        (deep_rgb_png(), "16 bits a sample"),
     ],
-    ids=["empty", "bitmap", "cut", "16 bits"],
+    ids=["empty", "bitmap", "cut", "16 bits", "16 bits of colour"],
 )
 def test_anything_else_is_refused_with_what_it_is(data: bytes, what: str) -> None:
     with pytest.raises(DataFaultError, match="p is no readable picture") as caught:

@@ -13,7 +13,9 @@ from robot_data_platform.core.recording import (
     Signal,
 )
 from robot_data_platform.errors import InvalidInputError
-from robot_data_platform.formats.profile import Camera, Joints, Profile
+from robot_data_platform.formats.camera_keys import Camera
+from robot_data_platform.formats.joint_keys import Joints
+from robot_data_platform.formats.profile import Profile
 from robot_data_platform.formats.statements import apply_profile
 from robot_data_platform_tests.formats.reading import by_rule, camera, signal
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from robot_data_platform.errors import ErrorKind, InvalidInputError, NotFoundError
@@ -13,7 +14,8 @@ def test_a_frame_is_the_picture_of_the_row_of_that_episode(built: LakeModel) -> 
     for row in (3, 20, episode.num_rows - 1):
         for named in (episode.episode_id, episode.episode_index):
             picture = read_frame(built.root, built.dataset, named, row, "wrist")
-            assert read_number(picture) == episode.picture_number["wrist"][row]
+            assert picture.dtype == np.uint8
+            assert read_number(picture.astype(np.uint8)) == episode.picture_number["wrist"][row]
 
 
 def test_a_row_without_a_picture_has_no_frame(built: LakeModel) -> None:

@@ -8,7 +8,7 @@ import pytest
 from av.video.reformatter import Colorspace, VideoReformatter
 
 from robot_data_platform.core.recording import Picture
-from robot_data_platform.errors import DataFaultError, ErrorKind
+from robot_data_platform.errors import DataFaultError
 from robot_data_platform.video.colour import UNTAGGED, to_yuv420p
 from robot_data_platform.video.cut import CutStream, cut_stream
 from robot_data_platform.video.planes import plane_view
@@ -167,13 +167,6 @@ def test_full_chroma_is_averaged_over_the_pixels_that_it_will_cover(tmp_path: Pa
         expected = full[index].mean(axis=(1, 3))
         difference = plane_view(coded, index) - expected
         assert np.abs(difference[2:-2, 2:-2]).max() <= 1
-
-
-def test_depth_is_never_put_through_eight_bits(tmp_path: Path) -> None:
-    path = write_video(tmp_path / "depth.mkv", 3, "ffv1", pix_fmt="gray16le")
-    with pytest.raises(DataFaultError, match="16-bit depth") as caught:
-        cut_stream(segment_stream(path, 0, 3), GopSettings())
-    assert caught.value.kind is ErrorKind.VIDEO_UNREADABLE
 
 
 def test_a_matrix_that_is_not_known_is_refused(tmp_path: Path) -> None:

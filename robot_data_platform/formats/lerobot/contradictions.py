@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 
 from robot_data_platform.core.finding import Finding, Severity
 from robot_data_platform.core.recording import Int64Array
+from robot_data_platform.errors import DataFaultError, ErrorKind
 from robot_data_platform.formats.lerobot.info import INFO_FILE, Feature, Info
+from robot_data_platform.formats.lerobot.place import VIDEO_SUFFIX
 from robot_data_platform.formats.natural_order import number_ranges, shortened
 
 
@@ -93,9 +97,29 @@ def absent_cameras(features: Collection[Feature], present: Collection[str]) -> I
             )
 
 
+def check_template(info: Info, videos: Collection[str], present: Collection[str]) -> None:
+    """Refuse a dataset whose videos are there, and none of them where it says.
+
+    Raises
+    ------
+    DataFaultError
+        ``metadata-contradiction``: names the template and some of the videos.
+    """
+    keys = [feature.key for feature in info.features if feature.dtype == "video"]
+    if keys and videos and not present:
+        raise DataFaultError(
+            f"{INFO_FILE!r} leads to no video: got {len(videos)} such as "
+            f"{shortened(sorted(videos), 2)}, expected them at video_path "
+            f"{str(info.video_path)!r} for cameras {keys}. Correct video_path, or the folders.",
+            kind=ErrorKind.METADATA_CONTRADICTION,
+            path=INFO_FILE,
+            num_videos=len(videos),
+        )
+
+
 def unreferenced_videos(files: Collection[str], referenced: Collection[str]) -> Iterator[Finding]:
     """Yield a finding where videos lie in the source that no episode refers to."""
-    unused = sorted(f for f in files if f.endswith(".mp4") and f not in referenced)
+    unused = sorted(f for f in files if f.endswith(VIDEO_SUFFIX) and f not in referenced)
     if unused:
         yield Finding(
             rule="videos_are_referenced",
@@ -129,5 +153,43 @@ def wrong_bounds(
                 "Rows were found by episode_index instead."
             ),
             value=len(backwards),
+            unit="episodes",
+        )
+
+
+def wrong_video_ends(
+    key: str,
+    episode_index: Int64Array,
+    spans_s: npt.NDArray[np.float64],
+    num_rows: Int64Array,
+    fps: Fraction,
+) -> Iterator[Finding]:
+    """Yield a finding where ``to_timestamp`` is not as far from the start as the rows reach.
+
+    Parameters
+    ----------
+    key : str
+        The camera.
+    episode_index, num_rows : ndarray of int64, shape (E,)
+        The episodes' own numbers and lengths.
+    spans_s : ndarray of float64, shape (E,)
+        ``to_timestamp - from_timestamp``; NaN where one of them is absent.
+    fps : Fraction
+        Rows per second.
+    """
+    off = np.rint(spans_s * float(fps)) - num_rows
+    wrong = np.flatnonzero(np.isfinite(off) & (off != 0))
+    if len(wrong):
+        yield Finding(
+            rule="video_ends_match_rows",
+            severity=Severity.WARN,
+            message=(
+                f"to_timestamp of camera {key!r} contradicts the length of {len(wrong)} episodes: "
+                f"got {off[wrong[0]]:+.0f} frames for episode {episode_index[wrong[0]]}, expected "
+                "as many frames as rows. It is not used."
+            ),
+            where=f"camera={key}",
+            value=len(wrong),
+            threshold=0,
             unit="episodes",
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from robot_data_platform.core.source import Source
 from robot_data_platform.errors import DataFaultError
-from robot_data_platform.formats.lerobot.row_files import rows_by_episode
+from robot_data_platform.formats.lerobot.row_source import count_rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ def scan_data_files(source: Source, files: Iterable[str]) -> DataScan:
     for relative in files:
         only_here = (relative,)
         try:
-            counts = rows_by_episode(source, relative)
+            counts = count_rows(source, relative)
         except DataFaultError as fault:
             faults[relative] = fault
             continue

@@ -10,11 +10,13 @@ from robot_data_platform.core.finding import Finding, Severity
 from robot_data_platform.core.recording import EpisodeRef
 from robot_data_platform.core.source import Source
 from robot_data_platform.errors import DataFaultError, ErrorKind
+from robot_data_platform.formats.data_files import data_path
 from robot_data_platform.formats.json_files import JsonObject, read_json_lines
 from robot_data_platform.formats.lerobot import contradictions
 from robot_data_platform.formats.lerobot.info import INFO_FILE, Info
 from robot_data_platform.formats.lerobot.place import (
     DATA_SUFFIX,
+    VIDEO_SUFFIX,
     EpisodePlace,
     VideoPlace,
     data_files,
@@ -22,7 +24,8 @@ from robot_data_platform.formats.lerobot.place import (
     source_key,
 )
 from robot_data_platform.formats.lerobot.row_files import rows_by_episode
-from robot_data_platform.formats.lerobot.tasks import TASK_FILES
+from robot_data_platform.formats.lerobot.row_source import RowSource, rows_of_files
+from robot_data_platform.formats.lerobot.tasks import TEXT_FILES
 from robot_data_platform.formats.natural_order import number_ranges
 from robot_data_platform.formats.protocol import EpisodeListing
 
@@ -48,6 +51,9 @@ class EpisodesV2:
             for key in self._camera_keys()
         }
         present = {key for key, paths in videos.items() if paths}
+        contradictions.check_template(
+            self._info, [f for f in files if f.endswith(VIDEO_SUFFIX)], present
+        )
         return EpisodeListing(
             episodes=tuple(self._ref(i, data[i], present, files) for i in sorted(data)),
             findings=(
@@ -75,13 +81,21 @@ class EpisodesV2:
             num_rows_claimed=_length(entry),
             tasks=tuple(map(str, tasks)) if isinstance(tasks, list) else (),
             videos={
-                key: VideoPlace(path=path, first_frame=0)
+                key: VideoPlace(path=path, first_frame=0, is_last=True)
                 for key, path in paths.items()
                 if path in ref.files
             },
             metadata={k: json.dumps(v) for k, v in entry.items() if k not in _KNOWN_FIELDS},
             findings=tuple(_other_rows(source, ref, index)),
         )
+
+    def rows(self, source: Source, ref: EpisodeRef) -> RowSource:
+        """Return the rows of the episode in its file."""
+        return rows_of_files(source, data_files(ref), index_of(ref))
+
+    def local_video(self, source: Source, path: str) -> str:
+        """Return where the file lies."""
+        return str(data_path(source, path))
 
     def _entry(self, index: int, label: str) -> JsonObject:
         entries = self._entries.get(index, [{}])
@@ -119,7 +133,7 @@ class EpisodesV2:
         # A camera that other episodes have is listed even where this one's file is missing:
         # reading the episode then says so.
         videos = [self._video_path(key, index) for key in present]
-        meta = [f for f in (INFO_FILE, EPISODES_FILE, *TASK_FILES) if f in files]
+        meta = [f for f in (INFO_FILE, EPISODES_FILE, *TEXT_FILES) if f in files]
         entry = self._entries.get(index, [{}])[0]
         return EpisodeRef(
             source_key=source_key(index),

@@ -16,10 +16,11 @@ from robot_data_platform.formats.lerobot.listing_v3 import list_v3
 from robot_data_platform.formats.lerobot.place import (
     EpisodePlace,
     VideoPlace,
-    data_files,
     index_of,
 )
+from robot_data_platform.formats.lerobot.row_source import RowSource
 from robot_data_platform.formats.lerobot.shared_video import SharedVideo, first_frame, share_video
+from robot_data_platform.formats.lerobot.store import Store
 from robot_data_platform.formats.protocol import EpisodeListing
 from robot_data_platform.video.probe import probe_video
 
@@ -27,13 +28,22 @@ from robot_data_platform.video.probe import probe_video
 class EpisodesV3:
     """The episodes of ``meta/episodes``, with their rows and pictures located by value."""
 
-    def __init__(self, source: Source, info: Info, files: Iterable[str]) -> None:
+    def __init__(self, source: Source, info: Info, files: Iterable[str], store: Store) -> None:
         self._index = read_index(source, info, files)
+        self._store = store
         self._shared: dict[tuple[str, int], SharedVideo] = {}
 
     def list_episodes(self, source: Source, files: frozenset[str]) -> EpisodeListing:
         """Return every declared episode that has rows, or a data file that should have them."""
-        return list_v3(source, self._index, files)
+        return list_v3(self._index, self._store.holdings(source, self._index, files), files)
+
+    def rows(self, source: Source, ref: EpisodeRef) -> RowSource:
+        """Return an episode's rows."""
+        return self._store.rows(source, ref)
+
+    def local_video(self, source: Source, path: str) -> str:
+        """Return a local path of a video."""
+        return self._store.local_video(source, path)
 
     def place(self, source: Source, ref: EpisodeRef) -> EpisodePlace:
         """Return where an episode lies; its videos are the ones that ``ref`` lists.
@@ -60,7 +70,7 @@ class EpisodesV3:
         self, source: Source, key: str, row: int, ref: EpisodeRef
     ) -> VideoPlace | None:
         path = self._index.videos[key].path(row)
-        if path is None or path not in ref.files:
+        if path is None or not self._store.has_camera(ref, key, path):
             return None
         video = self._shared_video(key, int(self._index.videos[key].file_number[row]), path)
         if self._index.number(row) not in video.episode_index:
@@ -68,9 +78,10 @@ class EpisodesV3:
         first, findings = first_frame(
             video,
             self._index.number(row),
-            lambda: probe_video(str(source.local_path(path))).num_frames,
+            lambda: probe_video(self._store.local_video(source, path)).num_frames,
         )
-        return VideoPlace(path=path, first_frame=first, findings=findings)
+        is_last = video.is_last(self._index.number(row))
+        return VideoPlace(path=path, first_frame=first, is_last=is_last, findings=findings)
 
     def _shared_video(self, key: str, number: int, path: str) -> SharedVideo:
         if (key, number) not in self._shared:
@@ -87,9 +98,9 @@ class EpisodesV3:
         return self._shared[key, number]
 
     def _pointer_findings(self, row: int, ref: EpisodeRef) -> Iterator[Finding]:
-        number = self._index.number(row)
-        expected, found = self._index.data.path(row), data_files(ref)
-        if expected is not None and found != (expected,):
+        number, expected = self._index.number(row), self._index.data.path(row)
+        found = self._store.misplaced(ref, expected)
+        if found:
             yield Finding(
                 rule="data_pointer_matches_rows",
                 severity=Severity.WARN,
@@ -97,7 +108,7 @@ class EpisodesV3:
                     f"Episode {number} is not where the metadata says: got its rows in "
                     f"{list(found)}, expected them in {expected!r}. They were read where they are."
                 ),
-                where=expected,
+                where=str(expected),
             )
 
     def _camera_findings(self, row: int) -> Iterator[Finding]:

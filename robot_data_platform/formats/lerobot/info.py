@@ -18,6 +18,9 @@ from robot_data_platform.formats.protocol import DeclaredCamera
 INFO_FILE = "meta/info.json"
 VERSIONS = ("v2.0", "v2.1", "v3.0")
 """Values of ``codebase_version`` that are read."""
+PARQUET, LANCE = "parquet", "lance"
+"""Values of ``storage_format``; it is absent where it is parquet."""
+_LAYOUTS = (*((version, PARQUET) for version in VERSIONS), ("v3.0", LANCE))
 _CHANNELS = (1, 3, 4)
 _DEFAULT_CHUNK = 1000
 
@@ -51,6 +54,8 @@ class Info:
     """The parts of ``info.json`` that reading needs."""
 
     version: str
+    storage: str
+    """What holds the rows: ``PARQUET`` or ``LANCE``."""
     fps: Fraction
     """Rows, and pictures, per second."""
     features: tuple[Feature, ...]
@@ -63,9 +68,9 @@ class Info:
     num_rows_claimed: int | None
 
     @property
-    def image_keys(self) -> frozenset[str]:
-        """Keys of the features whose pictures lie in the data files."""
-        return frozenset(f.key for f in self.features if f.dtype == "image")
+    def cameras(self) -> tuple[Feature, ...]:
+        """The features that hold pictures."""
+        return tuple(feature for feature in self.features if feature.is_camera)
 
 
 def read_info(source: Source) -> Info:
@@ -78,17 +83,15 @@ def read_info(source: Source) -> Info:
         ``unknown-format``: another version of LeRobot's format.
     """
     raw = read_json(source, INFO_FILE)
-    _check_version(raw, source)
-    fps = raw.get("fps")
-    if isinstance(fps, bool) or not isinstance(fps, int | float) or not 0 < fps < 1e6:
-        raise unreadable(source, INFO_FILE, f"got fps {fps!r}, expected a rate above 0")
+    version, storage = _layout(raw, source)
     features, data_path = raw.get("features"), raw.get("data_path")
     if not isinstance(features, dict) or not isinstance(data_path, str):
         raise unreadable(source, INFO_FILE, "expected an object `features` and a text `data_path`")
     video_path = raw.get("video_path")
     return Info(
-        version=str(raw["codebase_version"]),
-        fps=rate_fraction(fps),
+        version=version,
+        storage=storage,
+        fps=read_rate(source, INFO_FILE, raw),
         features=tuple(_feature(key, value) for key, value in features.items()),
         data_path=PathTemplate(data_path),
         video_path=PathTemplate(video_path) if isinstance(video_path, str) else None,
@@ -114,17 +117,32 @@ def declared_camera(feature: Feature, fps: Fraction) -> DeclaredCamera:
     )
 
 
-def _check_version(raw: JsonObject, source: Source) -> None:
-    version = raw.get("codebase_version")
-    storage = raw.get("storage_format")
-    if version not in VERSIONS or storage not in (None, "parquet"):
-        raise DataFaultError(
-            f"{INFO_FILE!r} of {source.label!r} names a LeRobot layout that is not read: got "
-            f"codebase_version {version!r}, storage_format {storage!r}, expected one of "
-            f"{list(VERSIONS)} in parquet. Convert it with LeRobot's own scripts first.",
-            kind=ErrorKind.UNKNOWN_FORMAT,
-            version=str(version),
-        )
+def read_rate(source: Source, relative: str, raw: JsonObject) -> Fraction:
+    """Return the rate in ``fps``.
+
+    Raises
+    ------
+    DataFaultError
+        ``unreadable-file``: it is absent, or no number above 0.
+    """
+    fps = raw.get("fps")
+    if isinstance(fps, bool) or not isinstance(fps, int | float) or not 0 < fps < 1e6:
+        raise unreadable(source, relative, f"got fps {fps!r}, expected a rate above 0")
+    return rate_fraction(fps)
+
+
+def _layout(raw: JsonObject, source: Source) -> tuple[str, str]:
+    version, storage = raw.get("codebase_version"), raw.get("storage_format") or PARQUET
+    for layout in _LAYOUTS:
+        if layout == (version, storage):
+            return layout
+    raise DataFaultError(
+        f"{INFO_FILE!r} of {source.label!r} names a LeRobot layout that is not read: got "
+        f"codebase_version {version!r}, storage_format {storage!r}, expected one of "
+        f"{list(_LAYOUTS)}. Convert it with LeRobot's own scripts first.",
+        kind=ErrorKind.UNKNOWN_FORMAT,
+        version=str(version),
+    )
 
 
 def _feature(key: str, value: object) -> Feature:

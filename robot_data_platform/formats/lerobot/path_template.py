@@ -15,7 +15,12 @@ class PathTemplate:
     """
 
     def __init__(self, template: str) -> None:
+        self._template = template
         self._fields = _FIELD.split(template)
+
+    def __str__(self) -> str:
+        """Return the template as it was written."""
+        return self._template
 
     @property
     def folder(self) -> str:

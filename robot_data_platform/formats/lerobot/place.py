@@ -10,10 +10,17 @@ from robot_data_platform.core.finding import Finding
 from robot_data_platform.core.recording import EpisodeRef
 from robot_data_platform.core.source import Source
 from robot_data_platform.errors import DataFaultError, ErrorKind
+from robot_data_platform.formats.lerobot.row_source import RowSource
 from robot_data_platform.formats.protocol import EpisodeListing
 
 DATA_SUFFIX = ".parquet"
+VIDEO_SUFFIX = ".mp4"
+ROW_SUFFIXES = (DATA_SUFFIX, ".arrow")
+"""Files of rows; Arrow streams are version 1's."""
 META_FOLDER = "meta/"
+META_FOLDERS = (META_FOLDER, "meta_data/")
+"""Folders of metadata; the second is version 1's."""
+_MANIFEST_SUFFIX = ".manifest"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,9 +28,11 @@ class VideoPlace:
     """The frames of an episode in one camera's files."""
 
     path: str
-    """Relative path of the video."""
+    """Relative path of the video, as the template gives it."""
     first_frame: int
     """Number in the file of the episode's first frame."""
+    is_last: bool
+    """Whether no other episode has frames after these in the file."""
     findings: tuple[Finding, ...] = ()
 
 
@@ -51,6 +60,12 @@ class Layout(Protocol):
     def place(self, source: Source, ref: EpisodeRef) -> EpisodePlace:
         """Return where an episode lies."""
 
+    def rows(self, source: Source, ref: EpisodeRef) -> RowSource:
+        """Return an episode's rows."""
+
+    def local_video(self, source: Source, path: str) -> str:
+        """Return a local path of the video at ``VideoPlace.path``."""
+
 
 def source_key(episode_index: int) -> str:
     """Return the stable key of an episode within its upload."""
@@ -70,9 +85,10 @@ def index_of(ref: EpisodeRef) -> int:
 
 def data_files(ref: EpisodeRef) -> tuple[str, ...]:
     """Return the files that hold the episode's rows."""
-    return tuple(f for f in ref.files if f.endswith(DATA_SUFFIX) and not f.startswith(META_FOLDER))
+    rows = (f for f in ref.files if f.endswith(ROW_SUFFIXES))
+    return tuple(f for f in rows if not f.startswith(META_FOLDER))
 
 
 def meta_files(ref: EpisodeRef) -> tuple[str, ...]:
-    """Return the metadata files that the episode is read from."""
-    return tuple(f for f in ref.files if f.startswith(META_FOLDER))
+    """Return the files that say what the dataset is made of, as far as the episode needs it."""
+    return tuple(f for f in ref.files if f.startswith(META_FOLDERS) or f.endswith(_MANIFEST_SUFFIX))

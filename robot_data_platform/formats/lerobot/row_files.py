@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from robot_data_platform.core.recording import Int64Array
 from robot_data_platform.core.source import Source
 from robot_data_platform.formats.data_files import unreadable
 from robot_data_platform.formats.file_memo import FileMemo
+from robot_data_platform.formats.lerobot.episode_runs import EpisodeRuns, find_runs
 from robot_data_platform.formats.parquet_files import checked, open_parquet
 from robot_data_platform.formats.vectors import to_int64
 
@@ -51,27 +50,21 @@ class DataFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Runs:
-    """Decoded rows, cut where the episode changes."""
+class CutRows:
+    """Decoded rows, and where the episode changes among them."""
 
     table: pa.Table
-    episodes: Int64Array
-    """(R,) episode of each run."""
-    bounds: Int64Array
-    """(R + 1,) first row of each run, and the number of rows."""
+    runs: EpisodeRuns
 
     def rows_of(self, episode_index: int) -> pa.Table:
         """Return an episode's rows, in file order."""
-        own = np.flatnonzero(self.episodes == episode_index)
-        pieces = [
-            self.table.slice(start, stop - start)
-            for start, stop in zip(self.bounds[own], self.bounds[own + 1], strict=True)
-        ]
+        stretches = self.runs.stretches(episode_index)
+        pieces = [self.table.slice(start, stop - start) for start, stop in stretches]
         return pa.concat_tables(pieces) if pieces else self.table.slice(0, 0)
 
 
 _data_files: FileMemo[DataFile] = FileMemo(max_entries=8)
-_shared_row_groups: FileMemo[Runs] = FileMemo(max_entries=2)
+_shared_row_groups: FileMemo[CutRows] = FileMemo(max_entries=2)
 
 
 def data_file(source: Source, relative: str) -> DataFile:
@@ -83,6 +76,15 @@ def data_file(source: Source, relative: str) -> DataFile:
         ``missing-file``; ``unreadable-file``: damaged, or without a column ``episode_index``.
     """
     return _data_files.get(source, (relative,), lambda: _read_footer(source, relative))
+
+
+def is_picture_column(data_type: pa.DataType) -> bool:
+    """Return whether a column holds encoded pictures."""
+    return bool(
+        pa.types.is_binary(data_type)
+        or pa.types.is_large_binary(data_type)
+        or (pa.types.is_struct(data_type) and data_type.get_field_index("bytes") >= 0)
+    )
 
 
 def rows_by_episode(source: Source, relative: str) -> dict[int, int]:
@@ -100,10 +102,7 @@ def rows_by_episode(source: Source, relative: str) -> dict[int, int]:
         if group.first is not None and group.first == group.last:
             counts = {int(group.first): group.num_rows}
         else:
-            runs = _decode(source, relative, number, [EPISODE])
-            counts = {}
-            for episode, size in zip(runs.episodes.tolist(), np.diff(runs.bounds), strict=True):
-                counts[episode] = counts.get(episode, 0) + int(size)
+            counts = _decode(source, relative, number, [EPISODE]).runs.num_rows()
         for episode, count in counts.items():
             rows[episode] = rows.get(episode, 0) + count
     return rows
@@ -127,8 +126,8 @@ def read_rows(
         if group.num_bytes <= MAX_SHARED_BYTES:
             yield _shared(source, relative, number, wanted).rows_of(episode_index)
         else:
-            for runs in _batches(source, relative, number, wanted):
-                yield runs.rows_of(episode_index)
+            for rows in _batches(source, relative, number, wanted):
+                yield rows.rows_of(episode_index)
 
 
 def _read_footer(source: Source, relative: str) -> DataFile:
@@ -158,7 +157,7 @@ def _row_group(file: pq.ParquetFile, number: int, column: int) -> RowGroup:
     )
 
 
-def _shared(source: Source, relative: str, number: int, columns: Sequence[str]) -> Runs:
+def _shared(source: Source, relative: str, number: int, columns: Sequence[str]) -> CutRows:
     return _shared_row_groups.get(
         source,
         (relative,),
@@ -167,19 +166,28 @@ def _shared(source: Source, relative: str, number: int, columns: Sequence[str]) 
     )
 
 
-def _decode(source: Source, relative: str, number: int, columns: Sequence[str]) -> Runs:
+def _decode(source: Source, relative: str, number: int, columns: Sequence[str]) -> CutRows:
     with open_parquet(source, relative) as file:
-        return _cut(file.read_row_group(number, columns=list(columns)), relative)
+        return cut_rows(file.read_row_group(number, columns=list(columns)), relative)
 
 
-def _batches(source: Source, relative: str, number: int, columns: Sequence[str]) -> Iterator[Runs]:
+def _batches(
+    source: Source, relative: str, number: int, columns: Sequence[str]
+) -> Iterator[CutRows]:
     with open_parquet(source, relative) as file:
         for batch in file.iter_batches(BATCH_ROWS, row_groups=[number], columns=list(columns)):
-            yield _cut(pa.Table.from_batches([batch]), relative)
+            yield cut_rows(pa.Table.from_batches([batch]), relative)
 
 
-def _cut(table: pa.Table, relative: str) -> Runs:
-    episodes = to_int64(checked(table)[EPISODE], f"{relative!r} column {EPISODE!r}")
-    changes = np.flatnonzero(np.diff(episodes)) + 1
-    starts = np.concatenate([[0], changes])[: len(episodes)].astype(np.int64)
-    return Runs(table, episodes[starts], np.append(starts, len(episodes)))
+def cut_rows(table: pa.Table, relative: str) -> CutRows:
+    """Return rows cut where the episode changes, once their texts and lists are checked.
+
+    Raises
+    ------
+    DataFaultError
+        ``shape-mismatch``: an ``episode_index`` is no whole number.
+    pyarrow.ArrowInvalid
+        The table is damaged.
+    """
+    numbers = to_int64(checked(table)[EPISODE], f"{relative!r} column {EPISODE!r}")
+    return CutRows(table, find_runs(numbers))

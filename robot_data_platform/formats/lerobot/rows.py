@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,10 +11,11 @@ import pyarrow as pa
 
 from robot_data_platform.core.finding import Finding, Severity
 from robot_data_platform.core.recording import Int64Array
-from robot_data_platform.core.source import Source
 from robot_data_platform.errors import DataFaultError, ErrorKind
+from robot_data_platform.formats.lerobot.info import Feature
 from robot_data_platform.formats.lerobot.place import EpisodePlace
-from robot_data_platform.formats.lerobot.row_files import data_file, read_rows
+from robot_data_platform.formats.lerobot.row_files import is_picture_column
+from robot_data_platform.formats.lerobot.row_source import RowSource
 from robot_data_platform.formats.timing import check_rows
 from robot_data_platform.formats.vectors import to_int64, to_matrix
 
@@ -39,32 +40,20 @@ class EpisodeRows:
         values = to_matrix(self.table[TIMESTAMP], f"{subject} column {TIMESTAMP!r}")
         return values[:, 0].astype(np.float64)
 
-    def task_index(self, subject: str) -> Int64Array | None:
-        """Return (N,) the recorded ``task_index``, or None where there is no such column."""
-        if TASK not in self.table.column_names:
-            return None
-        return to_int64(self.table[TASK], f"{subject} column {TASK!r}")
-
 
 def read_episode_rows(
-    source: Source,
-    files: Sequence[str],
-    place: EpisodePlace,
-    image_keys: Collection[str],
-    subject: str,
+    source: RowSource, place: EpisodePlace, cameras: Sequence[Feature], subject: str
 ) -> EpisodeRows:
     """Return the rows of an episode, checked against what the metadata says.
 
     Parameters
     ----------
-    source : Source
-        The dataset.
-    files : sequence of str
-        The data files that hold the episode's rows.
+    source : RowSource
+        Where the episode's rows lie.
     place : EpisodePlace
         What the metadata says of the episode.
-    image_keys : collection of str
-        Columns that a camera reads, and that are left out here.
+    cameras : sequence of Feature
+        Their columns, where they have any, are left out here.
     subject : str
         The episode, for messages.
 
@@ -73,41 +62,34 @@ def read_episode_rows(
     DataFaultError
         ``no-rows``; ``metadata-contradiction``: another number of rows than declared;
         ``row-mismatch``: a ``frame_index`` is doubled, or missing while there are pictures;
-        ``unreadable-file``.
+        ``shape-mismatch``: a column has different types in two files; ``unreadable-file``.
     """
-    schemas = {relative: data_file(source, relative).schema for relative in files}
-    pieces = [
-        piece
-        for relative, schema in schemas.items()
-        for piece in read_rows(source, relative, place.episode_index, _table_columns(schema))
-    ]
-    table = pa.concat_tables(pieces, promote_options="permissive") if pieces else pa.table({})
-    _check_count(table.num_rows, place, files, subject)
-    left_out = _left_out(schemas.values(), image_keys, subject)
-    findings = (*check_rows(table.num_rows, subject), *left_out)
+    keys = {camera.key for camera in cameras}
+    own = [field for field in source.fields if field.name not in keys]
+    columns = [field.name for field in own if not is_picture_column(field.type)]
+    pieces = [piece for _, piece in source.read(columns)]
+    table = _joined(pieces, subject) if pieces else pa.table({})
+    _check_count(table.num_rows, place, source.names, subject)
+    findings = (*check_rows(table.num_rows, subject), *_left_out(own, subject))
     if FRAME not in table.column_names:
         numbers = np.arange(table.num_rows, dtype=np.int64)
         return EpisodeRows(table=table, frame_index=numbers, findings=findings)
-    return _ordered(table, bool(place.videos), bool(image_keys), subject, findings)
+    has_images = any(camera.dtype == "image" for camera in cameras)
+    return _ordered(table, bool(place.videos), has_images, subject, findings)
 
 
-def _table_columns(schema: pa.Schema) -> list[str]:
-    return [field.name for field in schema if not is_picture_column(field.type)]
+def _joined(pieces: Sequence[pa.Table], subject: str) -> pa.Table:
+    try:
+        return pa.concat_tables(pieces, promote_options="permissive")
+    except pa.ArrowException as err:
+        raise DataFaultError(
+            f"{subject} has a column of different types in its files: got {err}, expected one "
+            "type. Write the files alike.",
+            kind=ErrorKind.SHAPE_MISMATCH,
+        ) from err
 
 
-def is_picture_column(data_type: pa.DataType) -> bool:
-    """Return whether a column holds encoded pictures."""
-    return bool(
-        pa.types.is_binary(data_type)
-        or pa.types.is_large_binary(data_type)
-        or (pa.types.is_struct(data_type) and data_type.get_field_index("bytes") >= 0)
-    )
-
-
-def _left_out(
-    schemas: Iterable[pa.Schema], image_keys: Collection[str], subject: str
-) -> list[Finding]:
-    columns = {f.name for schema in schemas for f in schema if is_picture_column(f.type)}
+def _left_out(fields: Sequence[pa.Field], subject: str) -> list[Finding]:
     return [
         Finding(
             rule="columns_are_read",
@@ -115,16 +97,16 @@ def _left_out(
             message=f"{subject}: column {name!r} was left out: got bytes of no declared camera.",
             where=name,
         )
-        for name in sorted(columns - set(image_keys))
+        for name in sorted(field.name for field in fields if is_picture_column(field.type))
     ]
 
 
-def _check_count(num_rows: int, place: EpisodePlace, files: Sequence[str], subject: str) -> None:
+def _check_count(num_rows: int, place: EpisodePlace, names: Sequence[str], subject: str) -> None:
     claimed = place.num_rows_claimed
     if claimed is not None and claimed != num_rows and (num_rows or claimed):
         raise DataFaultError(
             f"{subject} has another length than its metadata says: got {num_rows} rows with "
-            f"episode_index {place.episode_index} in {list(files)}, expected {claimed}. "
+            f"episode_index {place.episode_index} in {list(names)}, expected {claimed}. "
             "Correct the metadata, or record the episode again.",
             kind=ErrorKind.METADATA_CONTRADICTION,
             num_rows=num_rows,

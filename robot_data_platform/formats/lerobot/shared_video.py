@@ -33,6 +33,10 @@ class SharedVideo:
     is_consistent: bool
     """Whether times and counts agree everywhere in the file."""
 
+    def is_last(self, episode_index: int) -> bool:
+        """Return whether an episode has the last frames of the file that any episode has."""
+        return int(self.episode_index[-1]) == episode_index
+
 
 def share_video(
     path: str,

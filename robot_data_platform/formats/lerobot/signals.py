@@ -15,8 +15,14 @@ from robot_data_platform.formats.lerobot.info import Feature
 from robot_data_platform.formats.names import column_name, unique_names
 from robot_data_platform.formats.vectors import is_numeric, to_matrix
 
-OWN_COLUMNS = frozenset({"timestamp", "frame_index", "episode_index", "index", "task_index"})
-"""Columns that LeRobot writes by itself; ``index`` is a row position and kept nowhere."""
+OWN_COLUMNS = frozenset(
+    {
+        *("timestamp", "frame_index", "episode_index", "index", "task_index"),
+        *("episode_data_index_from", "episode_data_index_to"),
+    }
+)
+"""Columns that LeRobot writes by itself; ``index`` and the last two, of version 1, are row
+positions and kept nowhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

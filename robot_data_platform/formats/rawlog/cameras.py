@@ -22,6 +22,7 @@ class TimedCamera:
 
     stream: CameraStream
     clock: str
+    """As the times name it."""
 
 
 def read_camera(

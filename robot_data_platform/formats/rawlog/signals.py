@@ -16,6 +16,7 @@ from robot_data_platform.errors import DataFaultError, ErrorKind
 from robot_data_platform.formats.data_files import data_path, unreadable
 from robot_data_platform.formats.names import column_name
 from robot_data_platform.formats.parquet_files import checked, open_parquet
+from robot_data_platform.formats.rawlog_keys import RawSignal
 from robot_data_platform.formats.timing import (
     MAX_ROWS,
     check_increasing,
@@ -24,7 +25,9 @@ from robot_data_platform.formats.timing import (
 )
 from robot_data_platform.formats.vectors import is_numeric, to_matrix
 
-TIME = "timestamp_ns"
+NATIVE = RawSignal(path="signals/*")
+"""How a table is read unless a profile says otherwise."""
+NS_PER_UNIT = {"ns": 1, "us": 1_000, "ms": 1_000_000}
 _INTEGER = r"^[+-]?\d+$"
 
 
@@ -42,8 +45,18 @@ def signal_name(stem: str) -> str:
     return f"observation_{name}"
 
 
-def read_signal(source: Source, relative: str, name: str) -> Signal:
+def read_signal(source: Source, relative: str, name: str, layout: RawSignal = NATIVE) -> Signal:
     """Return one signal from its parquet or csv file.
+
+    Parameters
+    ----------
+    source, relative : Source, str
+        The file.
+    name : str
+        Name of the signal.
+    layout : RawSignal
+        Which columns hold what. Where it names those of the values, each may have several numbers
+        a row; without, every column is one dimension.
 
     Raises
     ------
@@ -52,19 +65,24 @@ def read_signal(source: Source, relative: str, name: str) -> Signal:
         one that holds no numbers; ``time-not-increasing``: times that aren't int64 nanoseconds,
         or don't increase; ``no-rows``.
     """
-    table = _read_csv(source, relative) if relative.endswith(".csv") else _read(source, relative)
+    is_csv = relative.endswith(".csv")
+    table = _read_csv(source, relative, layout) if is_csv else _read(source, relative)
     subject = f"Signal {relative!r} of {source.label!r}"
-    dimensions = [column for column in table.column_names if column != TIME]
-    if not dimensions or TIME not in table.column_names:
-        got = f"got columns {table.column_names}, expected {TIME} and one per dimension"
+    dimensions = [column for column in table.column_names if column != layout.time]
+    dimensions = dimensions if layout.values is None else list(layout.values)
+    if not dimensions or not {layout.time, *dimensions} <= set(table.column_names):
+        wanted = "one per dimension" if layout.values is None else f"{dimensions}"
+        got = f"got columns {table.column_names}, expected {layout.time} and {wanted}"
         raise unreadable(source, relative, got)
-    times = _times(table[TIME], subject)
-    columns = [_dimension(table, column, subject) for column in dimensions]
+    times = _times(table[layout.time], NS_PER_UNIT[layout.time_unit], subject)
+    is_flat = layout.values is None
+    columns = [_numbers(table, column, subject, is_flat=is_flat) for column in dimensions]
+    values = _stacked(columns)
     return Signal(
         name=name,
         timestamp_ns=times,
-        values=_stacked(columns),
-        names=tuple(dimensions),
+        values=values,
+        names=tuple(dimensions) if values.shape[1] == len(dimensions) else None,
     )
 
 
@@ -76,29 +94,44 @@ def _read(source: Source, relative: str) -> pa.Table:
         return checked(file.read())
 
 
-def _read_csv(source: Source, relative: str) -> pa.Table:
+def _read_csv(source: Source, relative: str, layout: RawSignal) -> pa.Table:
     path = data_path(source, relative)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            header = next(csv.reader(file), [])
+            header = next(csv.reader(file), []) if layout.columns is None else layout.columns
         # Times are read as text: a float, or an integer beyond int64, must not pass as a number.
-        types = {name: pa.float64() for name in header} | {TIME: pa.string()}
-        options = pyarrow.csv.ConvertOptions(column_types=types)
-        return pyarrow.csv.read_csv(path, convert_options=options)
+        types = {name: pa.float64() for name in header} | {layout.time: pa.string()}
+        return pyarrow.csv.read_csv(
+            path,
+            read_options=pyarrow.csv.ReadOptions(column_names=layout.columns),
+            convert_options=pyarrow.csv.ConvertOptions(column_types=types),
+        )
     except (pa.ArrowException, UnicodeDecodeError, csv.Error) as err:
         raise unreadable(source, relative, f"got {err}, expected a table of numbers") from err
 
 
-def _times(column: pa.ChunkedArray, subject: str) -> Int64Array:
+def _times(column: pa.ChunkedArray, ns_per_unit: int, subject: str) -> Int64Array:
     check_rows(len(column), subject)
     if column.null_count:
         row = int(np.flatnonzero(column.is_null().to_numpy())[0])
         raise _no_time(subject, f"no time at row {row}", row)
-    if pa.types.is_string(column.type):
+    if pa.types.is_timestamp(column.type):
+        column, ns_per_unit = _nanoseconds(column, subject), 1
+    elif pa.types.is_string(column.type):
         column = _parsed(column, subject)
     times = integer_times(column.to_numpy(), subject)
-    check_increasing(times, subject)
-    return times
+    farthest = np.iinfo(np.int64).max // ns_per_unit
+    if max(abs(int(times.max())), abs(int(times.min()))) > farthest:
+        raise _no_time(subject, f"a time beyond {farthest} units of {ns_per_unit} ns", 0)
+    check_increasing(times * ns_per_unit, subject)
+    return times * ns_per_unit
+
+
+def _nanoseconds(column: pa.ChunkedArray, subject: str) -> pa.ChunkedArray:
+    try:
+        return column.cast(pa.timestamp("ns", column.type.tz)).cast(pa.int64())
+    except pa.ArrowInvalid as err:
+        raise _no_time(subject, str(err), 0) from err
 
 
 def _parsed(column: pa.ChunkedArray, subject: str) -> pa.ChunkedArray:
@@ -111,17 +144,17 @@ def _parsed(column: pa.ChunkedArray, subject: str) -> pa.ChunkedArray:
         raise _no_time(subject, str(err), 0) from err
 
 
-def _dimension(table: pa.Table, name: str, subject: str) -> FloatArray:
+def _numbers(table: pa.Table, name: str, subject: str, *, is_flat: bool) -> FloatArray:
     if not is_numeric(table.schema.field(name).type):
         raise _wrong_column(subject, name, f"type {table.schema.field(name).type}")
     matrix = to_matrix(table[name], f"{subject} column {name!r}")
-    if matrix.shape[1] != 1:
+    if is_flat and matrix.shape[1] != 1:
         raise _wrong_column(subject, name, f"{matrix.shape[1]} values per row")
-    return matrix[:, 0]
+    return matrix
 
 
 def _stacked(columns: Sequence[FloatArray]) -> FloatArray:
-    stacked = np.column_stack(columns)
+    stacked = np.concatenate(columns, axis=1)
     if stacked.dtype == np.float32:
         return stacked.astype(np.float32, copy=False)
     return stacked.astype(np.float64, copy=False)

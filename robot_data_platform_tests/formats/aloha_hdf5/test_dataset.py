@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from robot_data_platform.core.finding import Severity
+from robot_data_platform.core.recording import PictureSequence
 from robot_data_platform.errors import DataFaultError, ErrorKind, InvalidInputError
 from robot_data_platform.formats.aloha_hdf5 import AlohaHdf5Format
 from robot_data_platform.formats.profile import Profile, load_profile
@@ -151,7 +152,7 @@ def test_a_profile_wins_over_the_fps_attribute_and_that_is_told(tmp_path: Path) 
 def test_an_impossible_fps_attribute_is_refused(tmp_path: Path, fps: object) -> None:
     with h5py.File(write_episode(tmp_path / KEY), "a") as file:
         file.attrs["fps"] = fps
-    with pytest.raises(InvalidInputError, match="an attribute `fps`"):
+    with pytest.raises(InvalidInputError, match="got attribute `fps` of"):
         read_episode(tmp_path, KEY)
 
 
@@ -187,14 +188,22 @@ def test_datasets_of_different_lengths_are_refused_by_name(tmp_path: Path) -> No
         file["action"] = state(9)
     error = refusal(tmp_path, KEY, AT_50_HZ)
     assert error.kind is ErrorKind.ROW_MISMATCH
-    assert "'/action' has another length than /observations/qpos: got 9 rows" in str(error)
+    assert "'/action' has another length than the episode: got 9 rows" in str(error)
 
 
-def test_depth_is_left_out_and_told(tmp_path: Path) -> None:
-    hdf5_files.add(write_episode(tmp_path / KEY), "depth", np.zeros((ROWS, 8, 8), np.uint16))
+def test_depth_of_16_bits_is_a_camera_and_other_depth_is_left_out_and_told(
+    tmp_path: Path,
+) -> None:
+    path = write_episode(tmp_path / KEY)
+    hdf5_files.add(path, "depth", np.full((ROWS, 8, 8), 40_000, np.uint16))
+    hdf5_files.add(path, "metres", np.zeros((ROWS, 8, 8), np.float32))
     recording = read_episode(tmp_path, KEY, AT_50_HZ)
-    assert recording.cameras == ()
-    assert "uint16" in by_rule(recording.findings)["cameras_are_read"].message
+    pictures = camera(recording, "depth").pictures
+    assert isinstance(pictures, PictureSequence)
+    assert pictures.is_depth
+    assert {int(value) for depth in pictures.read() for value in depth.flat} == {40_000}
+    finding = by_rule(recording.findings)["cameras_are_read"]
+    assert (finding.where, "float32" in finding.message) == ("camera=metres", True)
 
 
 def test_an_episode_without_rows_is_refused(tmp_path: Path) -> None:
@@ -214,7 +223,7 @@ def test_a_truncated_file_is_refused_by_name_and_the_others_are_read(tmp_path: P
 def test_a_file_of_another_layout_among_the_episodes_is_refused(tmp_path: Path) -> None:
     write_episode(tmp_path / KEY)
     with h5py.File(tmp_path / "other.hdf5", "w") as file:
-        file["data/demo_0/actions"] = state()
+        file["frames/actions"] = state()
     assert "expected numbers in /observations/qpos" in str(
         refusal(tmp_path, "other.hdf5", AT_50_HZ)
     )

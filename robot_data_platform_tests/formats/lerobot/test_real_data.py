@@ -9,8 +9,11 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from robot_data_platform.core.finding import STATUS_OK
 from robot_data_platform.core.recording import VideoSegment
 from robot_data_platform.errors import DataFaultError, ErrorKind
+from robot_data_platform.video.settings import GopSettings
+from robot_data_platform_tests.formats.ingested import ingest_folder
 from robot_data_platform_tests.formats.reading import (
     by_rule,
     camera,
@@ -130,3 +133,20 @@ def test_fixtures_without_episode_metadata_are_refused(shared_data: Path, name: 
     with pytest.raises(DataFaultError) as caught:
         list_folder(shared_data / "lerobot_minimal_fixtures" / "invalid" / name)
     assert caught.value.kind is ErrorKind.MISSING_FILE
+
+
+@pytest.mark.parametrize("name", ["lerobotv2", "lerobotv2-image", "lerobotv3"])
+def test_minimal_fixtures_reach_a_reader(shared_data: Path, tmp_path: Path, name: str) -> None:
+    root = shared_data / "lerobot_minimal_fixtures" / "datasets" / name
+    ingested = ingest_folder(root, tmp_path)
+    for index in range(2):
+        key = f"episode_{index:06d}"
+        expected = signal(read_episode(root, key), "observation_state").values
+        np.testing.assert_array_equal(ingested.values(key), expected.astype(np.float32))
+        pictures = ingested.pictures(key, "cam")
+        assert [picture.shape for picture in pictures] == [pictures[0].shape] * 3
+
+
+def test_piper_s_repeated_frames_set_no_episode_apart(shared_data: Path, tmp_path: Path) -> None:
+    ingested = ingest_folder(shared_data / "lerobot_v30_piper_2cam", tmp_path, GopSettings())
+    assert ingested.shown["episode_000000"].status == STATUS_OK

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from robot_data_platform.core.finding import Severity
+from robot_data_platform_tests.formats.coded_video import write_video
 from robot_data_platform_tests.formats.lerobot_files import (
     TASKS,
     TOP,
     V2_DATA,
+    V2_VIDEO,
     Take,
     edit_info,
     edit_parquet,
@@ -123,6 +125,23 @@ def test_tables_without_frame_index_whose_times_start_a_period_late_keep_them(
     assert finding.value == pytest.approx(50.0)
     assert (finding.unit, signal(recording, "action").timestamp_ns[0]) == ("ms", 50_000_000)
     assert shown_codes(camera(recording, "top")) == list(range(100))
+
+
+def test_a_table_slower_than_its_video_is_matched_by_order_and_told(tmp_path: Path) -> None:
+    root = write_v2(tmp_path, (Take(index=0, num_rows=348),), info={"fps": 20})
+    path = root / V2_VIDEO.format(episode_chunk=0, episode_index=0, video_key=TOP)
+    write_video(path, range(348), 20)
+    steps = 0.0545 + np.random.default_rng(0).uniform(-0.0045, 0.0085, 347)
+    steps *= 18.9115 / steps.sum()  # 347 steps of 0.0545 s: 8 % more than 347 / 20 s
+    seconds = np.concatenate([[0], np.cumsum(steps)])
+    edit_parquet(data_path(root, 0), timestamp=seconds)
+    recording = read_episode(root, "episode_000000")
+    assert shown_codes(camera(recording, "top")) == list(range(348))
+    finding = by_rule(recording.findings)["rate_as_declared"]
+    assert finding.value == pytest.approx(1 / 0.0545)
+    assert finding.threshold == 20
+    recorded_ns = np.rint(seconds * 1e9).astype(np.int64)
+    np.testing.assert_array_equal(signal(recording, "action").timestamp_ns, recorded_ns)
 
 
 def test_extra_columns_become_signals_and_the_global_index_is_kept_nowhere(tmp_path: Path) -> None:

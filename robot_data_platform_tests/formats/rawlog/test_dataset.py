@@ -294,7 +294,7 @@ def test_a_column_of_lists_is_refused_as_a_dimension(tmp_path: Path) -> None:
 
 def test_files_that_the_layout_does_not_know_are_told(tmp_path: Path) -> None:
     root = write_episode(tmp_path)
-    (folder_of(root) / "cameras/env.bag").write_text("x")
+    (folder_of(root) / "cameras/env.mkv").write_text("x")
     finding = by_rule(list_folder(root).findings)["files_are_read"]
     assert (finding.value, finding.severity) == (1, Severity.INFO)
-    assert "env.bag" in finding.message
+    assert "env.mkv" in finding.message

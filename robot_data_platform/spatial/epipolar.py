@@ -1,0 +1,100 @@
+"""Whether the background moves as a wrist camera does: kinematics and time, without a mask."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_data_platform.core.rotation import Float64Array
+from robot_data_platform.spatial.optional_packages import import_spatial
+from robot_data_platform.spatial.projection import Pinhole
+from robot_data_platform.spatial.thresholds import MIN_PARALLAX_PX, MIN_TRACKS
+
+Pictures = npt.NDArray[np.uint8]
+Masks = npt.NDArray[np.bool_]
+
+_MAX_POINTS = 150
+_AWAY_PX = 7
+_BACK_PX = 0.7
+"""Tracks that do not come back to where they began, within this, are mistaken."""
+_MIN_BASELINE_M = 0.003
+"""A camera that only turns has no epipolar lines."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpipolarResidual:
+    """How far tracked points are off the lines that the camera's motion allows."""
+
+    px_per_10px: float
+    """Median distance from the line, per 10 px of motion."""
+    num_tracks: int
+
+
+def epipolar_residual(
+    earlier: Pictures,
+    later: Pictures,
+    robot_masks: Masks,
+    later_from_earlier_cam: Float64Array,
+    lens: Pinhole,
+) -> EpipolarResidual | None:
+    """Return how the background's motion agrees with the camera's; None = too little of either.
+
+    Parameters
+    ----------
+    earlier, later : ndarray of uint8, shape (P, H, W, 3)
+        Pairs of pictures of a camera that the robot carries.
+    robot_masks : ndarray of bool, shape (P, H, W)
+        Where the robot is in the earlier ones: what it carries does not move with the background.
+    later_from_earlier_cam : ndarray of float64, shape (P, 4, 4)
+        Motion of the camera by forward kinematics.
+    lens : Pinhole
+        Lens for the size of the pictures.
+    """
+    offsets, motions = [], []
+    for pair in zip(earlier, later, robot_masks, later_from_earlier_cam, strict=True):
+        if np.linalg.norm(pair[3][:3, 3]) < _MIN_BASELINE_M:
+            continue
+        start, stop = _tracks(*pair[:3])
+        motion = np.linalg.norm(stop - start, axis=1)
+        if len(motion) and np.median(motion) >= MIN_PARALLAX_PX:
+            offsets.append(line_distances_px(start, stop, pair[3], lens))
+            motions.append(motion)
+    if sum(map(len, motions)) < MIN_TRACKS:
+        return None
+    way = float(np.median(np.concatenate(motions)))
+    return EpipolarResidual(
+        px_per_10px=10 * float(np.median(np.concatenate(offsets))) / way,
+        num_tracks=sum(map(len, motions)),
+    )
+
+
+def line_distances_px(
+    start: Float64Array, stop: Float64Array, later_from_earlier_cam: Float64Array, lens: Pinhole
+) -> Float64Array:
+    """Return how far points (N, 2) end from their epipolar lines, in pixels, (N,)."""
+    x, y, z = later_from_earlier_cam[:3, 3]
+    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    back = np.linalg.inv(lens.intrinsics_px)
+    fundamental = back.T @ cross @ later_from_earlier_cam[:3, :3] @ back
+    ones = np.ones((len(start), 1))
+    lines = np.hstack([start, ones]) @ fundamental.T
+    gap = np.abs((np.hstack([stop, ones]) * lines).sum(axis=1))
+    return np.asarray(gap / np.maximum(np.linalg.norm(lines[:, :2], axis=1), 1e-12))
+
+
+def _tracks(earlier: Pictures, later: Pictures, robot: Masks) -> tuple[Float64Array, Float64Array]:
+    """Return where points of the background begin and end, both (N, 2)."""
+    cv2 = import_spatial("cv2")
+    first, second = (cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY) for picture in (earlier, later))
+    near = cv2.dilate(robot.astype(np.uint8), np.ones((2 * _AWAY_PX + 1,) * 2, np.uint8))
+    points = cv2.goodFeaturesToTrack(first, _MAX_POINTS, 0.01, 5, mask=1 - near)
+    if points is None:
+        return np.zeros((0, 2)), np.zeros((0, 2))
+    ends, found, _ = cv2.calcOpticalFlowPyrLK(first, second, points, None)
+    again, returned, _ = cv2.calcOpticalFlowPyrLK(second, first, ends, None)
+    back = np.linalg.norm((again - points).reshape(-1, 2), axis=1)
+    good = (found.ravel() == 1) & (returned.ravel() == 1) & (back < _BACK_PX)
+    start, stop = (array.reshape(-1, 2)[good].astype(np.float64) for array in (points, ends))
+    return start, stop

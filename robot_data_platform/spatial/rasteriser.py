@@ -1,0 +1,119 @@
+"""Triangles to pictures of link labels and depths, by a z-buffer."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from math import ceil, floor
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_data_platform.core.rotation import Float64Array
+from robot_data_platform.spatial.optional_packages import import_spatial
+from robot_data_platform.spatial.projection import NEAR_M, Pinhole
+from robot_data_platform.spatial.robot_mesh import Int32Array, RobotMesh
+
+Labels = npt.NDArray[np.uint8]
+Depths = npt.NDArray[np.float32]
+
+
+def rasterise(mesh: RobotMesh, cam_from_link: Float64Array, lens: Pinhole) -> tuple[Labels, Depths]:
+    """Return which link each pixel shows, and how far it is.
+
+    Parameters
+    ----------
+    mesh : RobotMesh
+        The robot's surface.
+    cam_from_link : ndarray of float64, shape (L, 4, 4)
+        Pose of each link before the camera, metres, OpenCV axes.
+    lens : Pinhole
+        Lens and picture size ``(H, W)``.
+
+    Returns
+    -------
+    tuple of ndarray of uint8 and ndarray of float32, both of shape (H, W)
+        0 = no robot, else 1 + index of the link; and the depth in metres, inf where no robot is.
+
+    Notes
+    -----
+    Both sides of a triangle are drawn: meshes of robots do not agree on which side is out.
+    Triangles nearer than `NEAR_M` are left out.
+    """
+    labels = np.zeros((lens.height_px, lens.width_px), dtype=np.uint8)
+    depths = np.full(labels.shape, np.inf, dtype=np.float32)
+    project, draw = _compiled()
+    pixels = np.empty((len(mesh.vertices_m), 2))
+    depth = np.empty(len(pixels))
+    poses = np.ascontiguousarray(cam_from_link)
+    project(mesh.vertices_m, mesh.vertex_link, poses, lens.intrinsics_px, pixels, depth)
+    draw(pixels, depth, mesh.faces, mesh.face_link, NEAR_M, labels, depths)
+    return labels, depths
+
+
+@functools.cache
+def _compiled() -> tuple[Callable[..., None], Callable[..., None]]:
+    numba = import_spatial("numba")
+    compile_ = numba.njit(cache=True, nogil=True)
+    return compile_(_project), compile_(_draw)
+
+
+def _project(
+    vertices: Float64Array,
+    vertex_link: Int32Array,
+    poses: Float64Array,
+    lens: Float64Array,
+    pixels: Float64Array,
+    depth: Float64Array,
+) -> None:
+    """Write pixels and depths of the vertices; a pixel of one behind the camera means nothing."""
+    for vertex in range(vertices.shape[0]):
+        pose = poses[vertex_link[vertex]]
+        vx, vy, vz = vertices[vertex, 0], vertices[vertex, 1], vertices[vertex, 2]
+        x = pose[0, 0] * vx + pose[0, 1] * vy + pose[0, 2] * vz + pose[0, 3]
+        y = pose[1, 0] * vx + pose[1, 1] * vy + pose[1, 2] * vz + pose[1, 3]
+        z = pose[2, 0] * vx + pose[2, 1] * vy + pose[2, 2] * vz + pose[2, 3]
+        depth[vertex] = z
+        if z > 0:
+            pixels[vertex, 0] = (lens[0, 0] * x + lens[0, 1] * y) / z + lens[0, 2]
+            pixels[vertex, 1] = lens[1, 1] * y / z + lens[1, 2]
+
+
+def _draw(
+    pixels: Float64Array,
+    depth: Float64Array,
+    faces: Int32Array,
+    face_link: Int32Array,
+    near_m: float,
+    labels: Labels,
+    depths: Depths,
+) -> None:
+    """Draw faces into ``labels`` and ``depths``; numba makes machine code of it.
+
+    A pixel belongs to a triangle where its centre lies within, or on an edge of it.
+    """
+    height, width = labels.shape
+    for face in range(faces.shape[0]):
+        a, b, c = faces[face, 0], faces[face, 1], faces[face, 2]
+        if depth[a] < near_m or depth[b] < near_m or depth[c] < near_m:
+            continue
+        ax, ay = pixels[a, 0], pixels[a, 1]
+        bx, by = pixels[b, 0], pixels[b, 1]
+        cx, cy = pixels[c, 0], pixels[c, 1]
+        left, right = ceil(max(0.0, min(ax, bx, cx))), floor(min(width - 1.0, max(ax, bx, cx)))
+        top, bottom = ceil(max(0.0, min(ay, by, cy))), floor(min(height - 1.0, max(ay, by, cy)))
+        area = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+        if area == 0 or left > right or top > bottom:
+            continue
+        for y in range(top, bottom + 1):
+            for x in range(left, right + 1):
+                # Shares of the corners; they sum to 1 and are negative outside.
+                u = ((bx - x) * (cy - y) - (cx - x) * (by - y)) / area
+                v = ((cx - x) * (ay - y) - (ax - x) * (cy - y)) / area
+                w = 1 - u - v
+                if u >= 0 and v >= 0 and w >= 0:
+                    # Inverse depth, not depth, is linear in the picture.
+                    z = 1 / (u / depth[a] + v / depth[b] + w / depth[c])
+                    if z < depths[y, x]:
+                        depths[y, x] = z
+                        labels[y, x] = face_link[face] + 1
