@@ -54,7 +54,7 @@ def main(arguments: list[str] | None = None) -> None:
     result = {**_head(options, facts), **measure(bench, options.only)}
     result["minutes"] = round((time.perf_counter() - started) / 60, 1)
     output = options.output or (REPOSITORY / "docs" if options.scale == "full" else folder)
-    write_results(output, result)
+    write_results(output, _merged(output, options.only, result) if options.merge else result)
     say(f"wrote {output / 'benchmarks.md'}")
 
 
@@ -73,6 +73,23 @@ def measure(bench: Bench, only: str | None = None) -> dict[str, Any]:
     return merged
 
 
+def _merged(folder: Path, part: str, new: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a folder's results with those of one part, measured by itself, in their place."""
+    held: dict[str, Any] = json.loads((folder / "benchmarks.json").read_text())
+    of_the_run = set(_head_keys(new))
+    for name, value in new.items():
+        if isinstance(value, dict) and name not in of_the_run:
+            held[name] = {**held.get(name, {}), **value}
+    apart = {key: new[key] for key in ("commit", "date")}
+    held["measured_apart"] = {**held.get("measured_apart", {}), part: apart}
+    return held
+
+
+def _head_keys(result: Mapping[str, Any]) -> list[str]:
+    """Return the keys that say what a run was, and not what it measured."""
+    return [name for name in result if name in ("machine", "versions", "sizes", "source", "stores")]
+
+
 def write_results(folder: Path, result: Mapping[str, Any]) -> None:
     """Write the JSON file, and the page and the plots that say the same."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -85,11 +102,14 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--quick", dest="scale", action="store_const", const="quick")
     parser.add_argument("--scale", choices=sorted(SCALES), default="full")
     parser.add_argument("--only", choices=list(PARTS), help="measure one part")
+    parser.add_argument("--merge", action="store_true", help="keep other parts' results")
     parser.add_argument("--without-peers", action="store_true")
     parser.add_argument("--folder", type=Path, default=REPOSITORY / ".bench", help="for work")
     parser.add_argument("--output", type=Path, help="where the results go")
     options = parser.parse_args(arguments)
     options.scale = options.scale or "full"
+    if options.merge and not options.only:
+        parser.error("--merge needs --only")
     return options
 
 

@@ -5,7 +5,6 @@ Pictures are uint8 RGB, (3, H, W), as the peers return them.
 
 from __future__ import annotations
 
-import resource
 import time
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -17,7 +16,7 @@ from robot_data_platform.reader import RobotLanceDataset
 from robot_data_platform.reader.items import Item
 from robot_data_platform.reader.samplers import GopBlockSampler, Sampler, ShuffleSampler
 from robot_data_platform_tests.benchmarks.floor import Floor
-from robot_data_platform_tests.benchmarks.protocol import Reply, Stopwatch, serve
+from robot_data_platform_tests.benchmarks.protocol import Reply, Stopwatch, peak_bytes, serve
 from robot_data_platform_tests.benchmarks.scale import CAMERAS, WINDOW_S
 
 KEYS = tuple(f"observation.images.{camera}" for camera in CAMERAS)
@@ -89,7 +88,7 @@ class Reader:
 
     def peak_memory(self) -> Reply:
         """Return the largest resident size that this process had so far."""
-        return {"peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}
+        return {"peak_bytes": peak_bytes()}
 
     def _new_dataset(self, windowed: bool) -> RobotLanceDataset:
         lake, dataset = self._place

@@ -95,6 +95,10 @@ def spread(figure: Mapping[str, float], factor: float = 1) -> str:
 def _head(results: Results) -> str:
     machine, sizes = results["machine"], results["sizes"]
     versions = ", ".join(f"{name} {value}" for name, value in sorted(results["versions"].items()))
+    apart = "".join(
+        f"; part {part} by itself, with the same stores: {run['date']}, commit {run['commit']}"
+        for part, run in results.get("measured_apart", {}).items()
+    )
     source = "\n".join(f"- `{camera}`: {origin}" for camera, origin in results["source"].items())
     return f"""# Benchmarks
 
@@ -105,7 +109,7 @@ median of the rounds' own ratios. Trust the ratios; another machine has other ti
 
 - {machine["processor"]}, {machine["cores"]} cores, {machine["memory_gb"]} GB, {machine["system"]};
   load {machine["load_at_start"]} before the run, which took {results["minutes"]} minutes
-- {results["date"]}, commit {results["commit"]}
+- {results["date"]}, commit {results["commit"]}{apart}
 - {versions}
 
 The source is {sizes["num_episodes"] * sizes["rows_per_episode"]:,} rows of three cameras,

@@ -30,6 +30,17 @@ def serve(handlers: Mapping[str, Handler]) -> None:
             replies.write(json.dumps(reply) + "\n")
 
 
+def peak_bytes() -> int:
+    """Return the largest resident size that this process had since it was started.
+
+    ``ru_maxrss`` would count the parent, whose memory a child has until it runs its own program
+    (Linux, getrusage(2) and proc(5), "VmHWM").
+    """
+    with open("/proc/self/status", encoding="ascii") as status:
+        line = next(line for line in status if line.startswith("VmHWM:"))
+    return 1024 * int(line.split()[1])
+
+
 class Stopwatch:
     """Wall-clock and processor seconds of a block, all threads of this process together."""
 
