@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from robot_data_platform.storage.table import LakeTable
     from robot_data_platform.video.settings import GopSettings
 
-INGEST_VERSION = "1"
+INGEST_VERSION = "2"
 """Raised by hand when the same upload would become other rows; part of the ingestion's name."""
 
 

@@ -84,7 +84,12 @@ def picture_layout(dataset: h5py.Dataset) -> PictureLayout | None:
 
 def _is_depth(dataset: h5py.Dataset) -> bool:
     is_map = dataset.ndim == 3 or (dataset.ndim == 4 and dataset.shape[3] == 1)
-    return bool(dataset.dtype == np.uint16 and is_map and 0 not in dataset.shape[1:])
+    return _is_uint16(dataset.dtype) and is_map and 0 not in dataset.shape[1:]
+
+
+def _is_uint16(dtype: np.dtype[Any]) -> bool:
+    """Return whether numbers are uint16 of either byte order."""
+    return dtype.kind == "u" and dtype.itemsize == 2
 
 
 def picture_sequence(
@@ -132,8 +137,9 @@ def _fetched(block: Block) -> Iterable[Stored]:
 def _picture(value: Stored, channel_order: str | None, where: str) -> AnyPicture:
     if isinstance(value, bytes):
         return as_rgb(decode_picture(value, where), channel_order)
-    is_depth = value.dtype == np.uint16
-    return value.reshape(value.shape[:2]) if is_depth else as_rgb(value, channel_order)
+    if _is_uint16(value.dtype):
+        return value.reshape(value.shape[:2]).astype(np.uint16)
+    return as_rgb(value, channel_order)
 
 
 def _read_block(source: Source, place: tuple[str, str, str], start: int, num_rows: int) -> Block:

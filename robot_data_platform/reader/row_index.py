@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,21 +65,29 @@ def scan_rows(frames: LakeTable, episodes: EpisodeSet, place: Place) -> RowIndex
         ``row-mismatch``: an episode's rows are not numbered 0, 1, 2 ... up to what ``episodes``
         says it has.
     """
-    columns = ["episode_index", "frame_index", "timestamp_ns"]
-    table = frames.read(columns, where_rows(episodes), with_row_id=True)
     start = first_positions(episodes)
-    position = positions_of(table, episodes)
-    if position.size and position.min() < 0:
-        table = table.filter(pa.array(position >= 0))
-        position = position[position >= 0]
     # One place more, where rows past the end of the last episode go.
     row_id = np.full(start[-1] + 1, NO_ROW, dtype=np.uint64)
-    timestamp_ns = np.zeros(start[-1], dtype=np.int64)
-    row_id[position] = table["_rowid"].to_numpy()
-    if len(position) != start[-1] or (row_id[:-1] == NO_ROW).any():
-        raise _not_numbered(table, episodes, place)
-    timestamp_ns[position] = table["timestamp_ns"].to_numpy()
-    return RowIndex(row_id=row_id[:-1], timestamp_ns=timestamp_ns, start=start)
+    timestamp_ns = np.zeros(start[-1] + 1, dtype=np.int64)
+    num_rows = 0
+    for table in _tables(frames, episodes):
+        position = positions_of(table, episodes)
+        if position.size and position.min() < 0:
+            table = table.filter(pa.array(position >= 0))
+            position = position[position >= 0]
+        row_id[position] = table["_rowid"].to_numpy()
+        timestamp_ns[position] = table["timestamp_ns"].to_numpy()
+        num_rows += len(position)
+    if num_rows != start[-1] or (row_id[:-1] == NO_ROW).any():
+        raise _not_numbered(pa.concat_tables(_tables(frames, episodes)), episodes, place)
+    return RowIndex(row_id=row_id[:-1], timestamp_ns=timestamp_ns[:-1], start=start)
+
+
+def _tables(frames: LakeTable, episodes: EpisodeSet) -> Iterator[pa.Table]:
+    """Yield which rows there are, a batch at a time: all at once would take the memory twice."""
+    columns = ["episode_index", "frame_index", "timestamp_ns"]
+    for batch in frames.batches(columns, where_rows(episodes), with_row_id=True):
+        yield pa.Table.from_batches([batch])
 
 
 def where_rows(episodes: EpisodeSet) -> str:

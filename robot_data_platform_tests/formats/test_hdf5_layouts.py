@@ -67,11 +67,14 @@ def sequence_of(root: Path, dataset: h5py.Dataset, num_rows: int) -> PictureSequ
     return picture_sequence(LocalSource(root), "x.hdf5", dataset, num_rows, None)
 
 
+@pytest.mark.parametrize("byte_order", ["<u2", ">u2"])
 @pytest.mark.parametrize("shape", [(5, 6, 8), (5, 6, 8, 1)])
-def test_depth_maps_of_16_bits_come_as_they_are(tmp_path: Path, shape: tuple[int, ...]) -> None:
+def test_depth_maps_of_16_bits_come_as_they_are(
+    tmp_path: Path, shape: tuple[int, ...], byte_order: str
+) -> None:
     depth = np.arange(240, dtype=np.uint16).reshape(shape) * 250
     with h5py.File(tmp_path / "x.hdf5", "w") as file:
-        file["depth"] = depth
+        file["depth"] = depth.astype(byte_order)
         sequence = sequence_of(tmp_path, file["depth"], 5)
     assert sequence.is_depth
     np.testing.assert_array_equal(np.stack(list(sequence.read())), depth.reshape(5, 6, 8))
