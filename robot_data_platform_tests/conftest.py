@@ -26,8 +26,8 @@ settings.register_profile(
 )
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
-# A program, not tests: it imports what only `make samples` installs.
-collect_ignore_glob = ["samples/generate/*"]
+# Programs, not tests: they import what only `make samples` installs.
+collect_ignore_glob = ["samples/generate/*", "golden/generate/*"]
 
 
 @pytest.fixture(scope="session")

@@ -69,10 +69,7 @@ def _print_report(report: SourceReport) -> None:
 
 def _episode_row(episode: EpisodeReport) -> list[object]:
     signals = (f"{s.name}[{s.width}] {_hz(s.clock.rate_hz)}" for s in episode.signals)
-    cameras = (
-        f"{c.name} {_kind(c)} {_hz(c.clock.rate_hz)}"
-        for c in episode.cameras
-    )
+    cameras = (f"{c.name} {_kind(c)} {_hz(c.clock.rate_hz)}" for c in episode.cameras)
     return [
         episode.source_key,
         episode.task,

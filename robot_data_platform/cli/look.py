@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from robot_data_platform.cli.options import lake_option, reading
 from robot_data_platform.cli.output import print_json, print_table
+
+if TYPE_CHECKING:
+    from robot_data_platform.core.recording import AnyPicture
 
 
 @click.command()
@@ -115,16 +119,25 @@ def findings(
     required=True,
     help="PNG file to write.",
 )
+@click.option("--overlay", is_flag=True, help="Draw in the robot as the calibration projects it.")
 @lake_option
-def frame(dataset: str, episode: str, row: int, camera: str, output: Path, lake: str) -> None:
+def frame(
+    dataset: str, episode: str, row: int, camera: str, output: Path, overlay: bool, lake: str
+) -> None:
     """Write the picture that a row of EPISODE (id or index) of DATASET points at."""
     from robot_data_platform.compute.listing import find_episode
     from robot_data_platform.reader import read_frame
     from robot_data_platform.storage.lake import Lake
     from robot_data_platform.video.picture import encode_png
 
-    facts = find_episode(Lake(lake), dataset, episode)
-    picture = read_frame(lake, dataset, facts["episode_id"], row, camera)
+    target = Lake(lake)
+    facts = find_episode(target, dataset, episode)
+    if overlay:
+        from robot_data_platform.compute.overlays import overlay_picture
+
+        picture: AnyPicture = overlay_picture(target, dataset, facts["episode_index"], row, camera)
+    else:
+        picture = read_frame(lake, dataset, facts["episode_id"], row, camera)
     try:
         output.write_bytes(encode_png(picture))
     except OSError as err:

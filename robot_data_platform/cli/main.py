@@ -11,6 +11,7 @@ import click
 
 from robot_data_platform import __version__
 from robot_data_platform.cli import (
+    calibration,
     demo,
     ingest,
     inspect,
@@ -48,6 +49,7 @@ COMMANDS = (
     look.episodes,
     look.findings,
     look.frame,
+    calibration.calibration,
     release.release,
     rendition.rendition,
     trace.lineage,

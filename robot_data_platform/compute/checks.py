@@ -129,3 +129,24 @@ def no_rule_is_broken(ingestion: Ingestion) -> CheckReport:
         message=said or "no episode breaks a rule",
         numbers={"num_flagged": len(broken)},
     )
+
+
+def no_calibration_is_contradicted(ingestion: Ingestion) -> CheckReport:
+    """Look for episodes whose joints or pictures contradict what is declared of the cameras."""
+    table = ingestion.workplace.lake.open(ingestion.dataset, "episodes")
+    columns = ["source_key", "s_rules_broken", "s_verdict", "s_cause"]
+    rows = table.read(columns, equals("upload", ingestion.upload)).to_pylist()
+    wrong = [row for row in rows if row["s_rules_broken"]]
+    num_measured = sum(row["s_verdict"] is not None for row in rows)
+    said = "; ".join(
+        f"{row['source_key']}: {row['s_cause'] or ', '.join(row['s_rules_broken'])}"
+        for row in wrong[:10]
+    )
+    return CheckReport(
+        is_passed=not wrong,
+        message=said or f"{num_measured} of {len(rows)} episodes measured, none contradicted",
+        numbers={
+            "num_contradicted": len(wrong),
+            "num_not_measured": len(rows) - num_measured,
+        },
+    )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from robot_data_platform.core.finding import Finding, Severity
+from robot_data_platform.core.finding_rows import EpisodeKeys, finding_row
 from robot_data_platform.storage.commit import append_rows
 from robot_data_platform.storage.predicate import all_of, equals
 
@@ -46,7 +47,8 @@ def record_source_findings(
     ingestion: Ingestion, findings: Sequence[Finding], run: RunInfo
 ) -> LakeTable:
     """Write what the source as a whole contradicts; return ``quality`` as it is then."""
-    rows = [_row(ingestion, SOURCE_EPISODE_INDEX, "", "raw_episodes", f) for f in findings]
+    keys = EpisodeKeys(episode_index=SOURCE_EPISODE_INDEX, episode_id="", upload=ingestion.upload)
+    rows = [_row(ingestion, keys, "raw_episodes", finding) for finding in findings]
     return _append(ingestion, "raw_episodes", rows, run)
 
 
@@ -58,19 +60,26 @@ def record_findings(
 ) -> LakeTable:
     """Write the findings of one step of an ingestion, once; return ``quality`` as it is then."""
     rows = [
-        _row(ingestion, task.episode_index, task.episode_id, stage, finding)
+        _row(ingestion, _keys(ingestion, task), stage, finding)
         for task, findings in findings_by_task.items()
         for finding in findings
     ]
     return _append(ingestion, stage, rows, run)
 
 
-def record_checks(ingestion: Ingestion, rows: pa.Table, rules_version: str, run: RunInfo) -> None:
-    """Write what a set of rules found in an ingestion, once."""
+def record_checks(
+    ingestion: Ingestion,
+    rows: pa.Table,
+    rules_version: str,
+    run: RunInfo,
+    *,
+    table: str = "quality",
+) -> None:
+    """Write to ``quality`` or ``spatial`` what a set of rules found in an ingestion, once."""
     mine = all_of(ingestion.where(), equals("rules_version", rules_version))
     if rows.num_rows:
         append_rows(
-            ingestion.workplace.lake.ensure(ingestion.dataset, "quality").uri,
+            ingestion.workplace.lake.ensure(ingestion.dataset, table).uri,
             rows,
             properties=run.properties(),
             is_done=lambda at: at.count_rows(mine) > 0,
@@ -101,20 +110,13 @@ def _append(
     return lake.open(ingestion.dataset, "quality")
 
 
+def _keys(ingestion: Ingestion, task: EpisodeTask) -> EpisodeKeys:
+    return EpisodeKeys(
+        episode_index=task.episode_index, episode_id=task.episode_id, upload=ingestion.upload
+    )
+
+
 def _row(
-    ingestion: Ingestion, episode_index: int, episode_id: str, stage: str, finding: Finding
+    ingestion: Ingestion, keys: EpisodeKeys, stage: str, finding: Finding
 ) -> dict[str, object]:
-    return {
-        "episode_index": episode_index,
-        "episode_id": episode_id,
-        "upload": ingestion.upload,
-        "stage": stage,
-        "rules_version": ingestion.ingestion_id,
-        "rule": finding.rule,
-        "severity": finding.severity.value,
-        "value": finding.value,
-        "threshold": finding.threshold,
-        "unit": finding.unit,
-        "where": finding.where,
-        "message": finding.message,
-    }
+    return finding_row(keys, finding, stage=stage, rules_version=ingestion.ingestion_id)

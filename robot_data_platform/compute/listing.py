@@ -112,7 +112,7 @@ class IngestFacts(TypedDict):
 def dataset_facts(lake: Lake, dataset: str) -> DatasetFacts:
     """Return one dataset's totals."""
     episodes = list_episodes(lake, dataset)
-    tables = ("gops", "frames", "episodes", "quality", "splits")
+    tables = ("gops", "frames", "episodes", "quality", "spatial", "splits")
     opened = {name: lake.find(dataset, name) for name in tables}
     return DatasetFacts(
         dataset=dataset,
@@ -162,6 +162,11 @@ def list_episodes(lake: Lake, dataset: str) -> list[EpisodeFacts]:
     ]
 
 
+_VERSION_COLUMNS = ("ingestion_id", "q_version", "s_version")
+"""Columns of ``episodes`` that say which findings hold."""
+_FINDING = ("rules_version", *FindingFacts.__annotations__)
+
+
 def list_findings(
     lake: Lake,
     dataset: str,
@@ -174,10 +179,10 @@ def list_findings(
 
     Those of an earlier ingestion, or of earlier rules, are left out.
     """
-    episodes = lake.open(dataset, "episodes").read(["episode_index", "ingestion_id", "q_version"])
-    table = lake.find(dataset, "quality")
-    if table is None:
-        return []
+    published = lake.open(dataset, "episodes")
+    columns = [name for name in _VERSION_COLUMNS if name in published.schema.names]
+    episodes = published.read(["episode_index", *columns])
+    tables = [lake.find(dataset, name) for name in ("quality", "spatial")]
     valid = _valid_pairs(episodes.to_pylist())
     ingestions = set(episodes["ingestion_id"].to_pylist())
     where = all_of(
@@ -185,7 +190,7 @@ def list_findings(
         equals("rule", rule) if rule else None,
         equals("severity", severity) if severity else None,
     )
-    rows = table.read(where=where).to_pylist()
+    rows = [row for t in tables if t is not None for row in t.read(_FINDING, where).to_pylist()]
     held = [r for r in rows if _holds(r, valid, ingestions)]
     return [
         FindingFacts(
@@ -206,10 +211,7 @@ def _valid_pairs(episodes: Iterable[dict[str, object]]) -> set[tuple[object, obj
     """Return (episode_index, rules_version) of the findings that hold now."""
     pairs = set()
     for row in episodes:
-        pairs |= {
-            (row["episode_index"], row["ingestion_id"]),
-            (row["episode_index"], row["q_version"]),
-        }
+        pairs |= {(row["episode_index"], row.get(name)) for name in _VERSION_COLUMNS}
     return pairs
 
 
@@ -223,7 +225,8 @@ def _holds(
 
 def ingest_facts(lake: Lake, dataset: str, upload: str, seconds: float) -> IngestFacts:
     """Return what the ingestion of an upload came to, read from the tables."""
-    tables = {name: lake.open(dataset, name) for name in ("gops", "frames", "episodes", "quality")}
+    names = ("gops", "frames", "episodes", "quality", "spatial")
+    tables = {name: lake.open(dataset, name) for name in names}
     rows = tables["episodes"].read(
         ["episode_index", "status", "status_reason", "source_key", "num_rows"],
         equals("upload", upload),

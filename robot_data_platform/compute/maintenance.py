@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robot_data_platform.core.measurement_schema import MEASUREMENTS
+from robot_data_platform.core.schema import TABLES
 from robot_data_platform.storage.predicate import equals, in_range
 from robot_data_platform.storage.upkeep import (
     clean_up,
@@ -31,7 +33,6 @@ INDEX_COLUMN = "episode_index"
 INDEX_MIN_ROWS = 100_000
 """Below so many rows a scan is as fast as an index."""
 BLOBS_PER_READ = 256
-TABLES = ("gops", "frames", "episodes", "quality", "splits")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +68,7 @@ def maintain_dataset(
     """Collect superseded rows, compact, fold indices, clean up and scrub one dataset."""
     policy = policy or UpkeepPolicy()
     report = UpkeepReport(dataset=dataset)
-    tables = [name for name in TABLES if lake.find(dataset, name) is not None]
+    tables = [name for name in (*TABLES, MEASUREMENTS) if lake.find(dataset, name) is not None]
     report.num_superseded_rows = _collect_superseded(lake, dataset, run, policy)
     for name in tables:
         uri = lake.table_uri(dataset, name)
@@ -115,7 +116,7 @@ def superseded_ranges(
 def _collect_superseded(lake: Lake, dataset: str, run: RunInfo, policy: UpkeepPolicy) -> int:
     num_rows = 0
     for first, stop in superseded_ranges(lake, dataset, run.created_ns, policy.grace):
-        for name in ("frames", "gops", "quality"):
+        for name in ("frames", "gops", "quality", "spatial", MEASUREMENTS):
             if lake.find(dataset, name) is not None:
                 where = in_range("episode_index", first, stop)
                 uri = lake.table_uri(dataset, name)

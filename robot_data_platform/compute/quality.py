@@ -6,31 +6,38 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
+from robot_data_platform.compute.episode_checks import CheckTask, check_task
 from robot_data_platform.compute.episodes_map import Fanout, Progress, map_episodes
 from robot_data_platform.compute.findings import record_checks
+from robot_data_platform.compute.set_checks import check_sets
+from robot_data_platform.compute.standing import (
+    SPATIAL,
+    columns_of_episodes,
+    findings_of,
+    status_columns,
+    worst_markdown,
+)
 from robot_data_platform.core.finding import (
     STATUS_FLAGGED,
     STATUS_OK,
     STATUS_QUARANTINED,
     Finding,
-    Severity,
 )
-from robot_data_platform.quality.episode import check_episode_at
+from robot_data_platform.core.measurement_schema import MEASUREMENTS
 from robot_data_platform.quality.report import (
     EpisodeKeys,
-    Rollup,
     findings_by_episode,
     findings_table,
     rollup,
 )
-from robot_data_platform.quality.thresholds import RULES_VERSION
-from robot_data_platform.storage.commit import rewrite_columns
+from robot_data_platform.quality.thresholds import THRESHOLDS, Thresholds, rules_version
+from robot_data_platform.storage.commit import commit_fragments, rewrite_columns
 from robot_data_platform.storage.predicate import all_of, equals
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
 
     from robot_data_platform.compute.ingestion import (
         Ingestion,
@@ -39,6 +46,8 @@ if TYPE_CHECKING:
     from robot_data_platform.storage.table import LakeTable
 
 WORST_SHOWN = 10
+READ_TABLES = ("episodes", "frames", "gops")
+"""What findings follow from; measurements are a shorter way there, and no source."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,44 +79,62 @@ class QualityResult:
 
     def worst_markdown(self) -> str:
         """Return the episodes that are not ok as a Markdown table."""
-        lines = ["| episode | status | reason |", "|---|---|---|"]
-        lines += [f"| {' | '.join(_cell(c) for c in row)} |" for row in self.reasons[:WORST_SHOWN]]
-        return "\n".join(lines) if self.reasons else "Every episode is ok."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckTask:
-    """One episode to check at fixed versions."""
-
-    lake_root: str
-    dataset: str
-    versions: Mapping[str, int]
-    keys: EpisodeKeys
+        return worst_markdown(
+            ("episode", "status", "reason"),
+            self.reasons[:WORST_SHOWN],
+            otherwise="Every episode is ok.",
+        )
 
 
 def write_quality(
-    ingestion: Ingestion, fanout: Fanout, run: RunInfo, progress: Progress | None = None
+    ingestion: Ingestion,
+    fanout: Fanout,
+    run: RunInfo,
+    progress: Progress | None = None,
+    limits: Thresholds = THRESHOLDS,
 ) -> QualityResult:
     """Check every episode of an upload that these rules have not judged yet.
 
-    Findings are written first, verdicts second, each in one commit; where both are there,
-    nothing is written.
+    Measurements are written first, findings second, verdicts third, each in one commit; where all
+    are there, nothing is written. Episodes that were measured before are only judged anew.
+
+    Parameters
+    ----------
+    ingestion : Ingestion
+        The upload.
+    fanout : Fanout
+        Where to work.
+    run : RunInfo
+        Kept with the commits.
+    progress : callable, optional
+        Called after each episode.
+    limits : Thresholds
+        What measurements are held against.
     """
-    lake, dataset = ingestion.workplace.lake, ingestion.dataset
-    versions = {n: lake.open(dataset, n).version for n in ("episodes", "frames", "gops")}
+    lake, dataset, version = ingestion.workplace.lake, ingestion.dataset, rules_version(limits)
+    versions = {name: lake.open(dataset, name).version for name in READ_TABLES}
     episodes = lake.open(dataset, "episodes", versions["episodes"])
-    unjudged = _unjudged(ingestion, episodes)
+    unjudged = _unjudged(ingestion, episodes, version)
     if unjudged:
-        found = _check_all(ingestion, unjudged, versions, fanout, progress)
-        record_checks(ingestion, findings_table(found), RULES_VERSION, run)
-        verdicts = _verdicts(ingestion, unjudged, dict(found))
+        found = _check_all(ingestion, unjudged, versions, fanout, run, progress, limits)
+        record_checks(ingestion, findings_table(found.items(), version), version, run)
+        verdicts = _verdicts(ingestion, unjudged, found, version)
         rewrite_columns(episodes.uri, verdicts, key="episode_index", properties=run.properties())
-    return _summary(ingestion, versions, is_new=bool(unjudged))
+    return _summary(ingestion, versions, version, is_new=bool(unjudged))
 
 
-def _unjudged(ingestion: Ingestion, episodes: LakeTable) -> dict[EpisodeKeys, bool]:
-    """Return the episodes without a verdict of these rules, and whether each is in quarantine."""
-    columns = ["episode_index", "episode_id", "upload", "status", "q_version"]
+@dataclass(frozen=True, slots=True)
+class _Unjudged:
+    """An episode without a verdict of these rules."""
+
+    content_digest: str
+    is_quarantined: bool
+
+
+def _unjudged(
+    ingestion: Ingestion, episodes: LakeTable, version: str
+) -> dict[EpisodeKeys, _Unjudged]:
+    columns = ["episode_index", "episode_id", "upload", "status", "q_version", "content_digest"]
     mine = all_of(
         equals("upload", ingestion.upload), equals("ingestion_id", ingestion.ingestion_id)
     )
@@ -117,45 +144,55 @@ def _unjudged(ingestion: Ingestion, episodes: LakeTable) -> dict[EpisodeKeys, bo
             episode_index=row["episode_index"],
             episode_id=row["episode_id"],
             upload=row["upload"],
-        ): row["status"] == STATUS_QUARANTINED
+        ): _Unjudged(row["content_digest"], row["status"] == STATUS_QUARANTINED)
         for row in rows
-        if row["q_version"] != RULES_VERSION
+        if row["q_version"] != version
     }
 
 
 def _check_all(
     ingestion: Ingestion,
-    unjudged: Mapping[EpisodeKeys, bool],
+    unjudged: Mapping[EpisodeKeys, _Unjudged],
     versions: Mapping[str, int],
     fanout: Fanout,
+    run: RunInfo,
     progress: Progress | None,
-) -> list[tuple[EpisodeKeys, tuple[Finding, ...]]]:
+    limits: Thresholds,
+) -> dict[EpisodeKeys, list[Finding]]:
+    """Return what the rules find in each episode by itself, then beside the others."""
+    lake, dataset = ingestion.workplace.lake, ingestion.dataset
+    measured = lake.ensure(dataset, MEASUREMENTS).version
     tasks = [
         CheckTask(
             lake_root=ingestion.workplace.lake_root,
-            dataset=ingestion.dataset,
-            versions=versions,
+            dataset=dataset,
+            versions={**versions, MEASUREMENTS: measured},
             keys=keys,
+            content_digest=facts.content_digest,
+            limits=limits,
         )
-        for keys, is_quarantined in unjudged.items()
-        if not is_quarantined
+        for keys, facts in unjudged.items()
+        if not facts.is_quarantined
     ]
-    outcomes = map_episodes(check_task, tasks, fanout, progress)
-    return [(task.keys, o.result()) for task, o in zip(tasks, outcomes, strict=True)]
-
-
-def check_task(task: CheckTask) -> tuple[Finding, ...]:
-    """Return what the rules find in one episode (runs in a worker)."""
-    keys = task.keys
-    return check_episode_at(
-        task.lake_root, task.dataset, task.versions, keys.episode_index
-    ).findings
+    checked = [o.result() for o in map_episodes(check_task, tasks, fanout, progress)]
+    commit_fragments(
+        lake.table_uri(dataset, MEASUREMENTS),
+        [fragment for episode in checked for fragment in episode.fragments],
+        properties=run.properties(),
+    )
+    indices = [task.keys.episode_index for task in tasks]
+    beside = check_sets(lake, dataset, versions["episodes"], indices, limits)
+    return {
+        task.keys: [*episode.findings, *beside.get(task.keys.episode_index, ())]
+        for task, episode in zip(tasks, checked, strict=True)
+    }
 
 
 def _verdicts(
     ingestion: Ingestion,
-    unjudged: Mapping[EpisodeKeys, bool],
+    unjudged: Mapping[EpisodeKeys, _Unjudged],
     found: Mapping[EpisodeKeys, Sequence[Finding]],
+    version: str,
 ) -> pa.Table:
     """Return the columns of ``episodes`` that these findings and those of ingestion come to."""
     lake = ingestion.workplace.lake
@@ -164,33 +201,26 @@ def _verdicts(
             where=equals("rules_version", ingestion.ingestion_id)
         )
     )
-    rows = []
-    for keys, is_quarantined in unjudged.items():
+    rows, spatial = [], findings_of(ingestion, SPATIAL)
+    for keys, facts in unjudged.items():
         before = earlier.get(keys.episode_index, [])
         now = list(found.get(keys, ()))
-        verdict = rollup(now, earlier=before, is_quarantined=is_quarantined)
-        rows.append(_columns(keys, verdict, [*before, *now]))
-    schema = lake.open(ingestion.dataset, "episodes").schema
-    return pa.Table.from_pylist(rows, schema=pa.schema([schema.field(name) for name in rows[0]]))
+        verdict = rollup(now, version, earlier=before, is_quarantined=facts.is_quarantined)
+        standing = [*before, *now, *spatial.get(keys.episode_index, [])]
+        status = status_columns(standing, is_quarantined=facts.is_quarantined)
+        rows.append({"episode_index": keys.episode_index, **asdict(verdict), **status})
+    return columns_of_episodes(lake, ingestion.dataset, rows)
 
 
-def _columns(keys: EpisodeKeys, verdict: Rollup, findings: Sequence[Finding]) -> dict[str, object]:
-    doubts = [f for f in findings if f.severity is not Severity.INFO]
-    worst = sorted(doubts, key=lambda f: f.severity is not Severity.FAIL)
-    return {
-        "episode_index": keys.episode_index,
-        "status_reason": worst[0].message if worst else None,
-        **asdict(verdict),
-    }
-
-
-def _summary(ingestion: Ingestion, versions: dict[str, int], *, is_new: bool) -> QualityResult:
+def _summary(
+    ingestion: Ingestion, versions: dict[str, int], version: str, *, is_new: bool
+) -> QualityResult:
     lake = ingestion.workplace.lake
     quality = lake.ensure(ingestion.dataset, "quality")
     episodes = lake.open(ingestion.dataset, "episodes")
     columns = ["source_key", "status", "status_reason"]
     rows = episodes.read(columns, equals("upload", ingestion.upload)).to_pylist()
-    mine = all_of(ingestion.where(), equals("rules_version", RULES_VERSION))
+    mine = all_of(ingestion.where(), equals("rules_version", version))
     doubtful = sorted(
         (row["status"], row["source_key"], row["status_reason"] or "")
         for row in rows
@@ -204,7 +234,3 @@ def _summary(ingestion: Ingestion, versions: dict[str, int], *, is_new: bool) ->
         num_findings_by_rule=dict(Counter(quality.read(["rule"], mine)["rule"].to_pylist())),
         reasons=tuple((key, status, reason) for status, key, reason in reversed(doubtful)),
     )
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")

@@ -23,7 +23,7 @@ Direction = Literal["base_from_cam", "cam_from_base"]
 """Which way a transform takes points; the base is `CameraCalibration.parent_frame`."""
 CameraAxes = Literal["opencv", "opengl"]
 """x right, y down, z forward; or x right, y up, z backward (also Blender, MuJoCo)."""
-Origin = Literal["data", "profile"]
+Origin = Literal["data", "profile", "accepted"]
 
 ROBOT_BASE = "base"
 """`CameraCalibration.parent_frame` of a camera that does not move with the robot."""
@@ -54,7 +54,7 @@ class CameraCalibration:
     distortion_coefficients: tuple[float, ...] = ()
     """Coefficients in the order of the model."""
     intrinsics_origin: Origin | None = None
-    """Who states ``intrinsics_px``: the recorded data, or the profile."""
+    """Who states ``intrinsics_px``: the recorded data, the profile, or who accepted a proposal."""
     base_from_cam: Float64Array | None = None
     """(4, 4) float64, metres, OpenCV axes: takes points of the camera to ``parent_frame``."""
     parent_frame: str = ROBOT_BASE

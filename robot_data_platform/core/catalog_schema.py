@@ -96,3 +96,25 @@ def lineage_schema() -> pa.Schema:
             required_field("created_ns", pa.int64()),
         ]
     )
+
+
+def calibrations_schema() -> pa.Schema:
+    """Return the columns of ``calibrations``: one row per proposal that somebody accepted."""
+    text = pa.string()
+    return table_schema(
+        [
+            key_field("acceptance_id", text),
+            required_field("dataset", text),
+            required_field("upload", text),
+            required_field("camera", text),
+            pa.field("declared_json", text),
+            required_field("calibration_json", text),
+            required_field("episode_id", text),
+            required_field("rules_version", text),
+            required_field("cause", text),
+            required_field("accepted_by", text),
+            required_field("accepted_ns", pa.int64()),
+            required_field("run_id", text),
+            required_field("code_version", text),
+        ]
+    )

@@ -21,7 +21,7 @@ FULL_ZIP = {"lance-encoding:structural-encoding": "fullzip"}
 
 TABLES = ("gops", "frames", "episodes", "quality", "spatial", "splits")
 """Tables of a dataset, in the order in which ingestion and curation write them."""
-CATALOG_TABLES = ("uploads", "releases", "models", "lineage")
+CATALOG_TABLES = ("uploads", "releases", "models", "lineage", "calibrations")
 
 CAMERA_PREFIX = "observation_images_"
 IS_DEPTH_KEY = "rdp.is_depth"
@@ -254,6 +254,12 @@ def episodes_schema() -> pa.Schema:
             pa.field("q_rules_broken", pa.list_(text)),
             pa.field("s_version", text),
             pa.field("s_verdict", text),
+            pa.field("s_num_info", pa.int32()),
+            pa.field("s_num_warn", pa.int32()),
+            pa.field("s_num_fail", pa.int32()),
+            pa.field("s_rules_broken", pa.list_(text)),
+            pa.field("s_cause", text),
+            pa.field("s_cameras_ok", pa.list_(text)),
         ]
     )
 
@@ -275,6 +281,18 @@ def findings_schema() -> pa.Schema:
             pa.field("unit", text),
             pa.field("where", text),
             pa.field("message", text),
+        ]
+    )
+
+
+def spatial_schema() -> pa.Schema:
+    """Return the columns of ``spatial``: one row per finding, and one per measured camera."""
+    return table_schema(
+        [
+            *findings_schema(),
+            pa.field("camera", pa.string()),
+            pa.field("details_json", pa.string()),
+            pa.field("overlay", pa.binary()),
         ]
     )
 

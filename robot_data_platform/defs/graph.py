@@ -15,10 +15,12 @@ from robot_data_platform.defs.ingest.assets import (
     gop_video,
     quality_results,
     raw_episodes,
+    spatial_results,
 )
 from robot_data_platform.defs.ingest.checks import INGEST_CHECKS
 from robot_data_platform.defs.ingest.sensors import new_uploads
 from robot_data_platform.defs.jobs import (
+    check_upload,
     ingest_upload,
     maintenance,
     nightly_maintenance,
@@ -39,12 +41,13 @@ def build_definitions(platform: Platform | None = None) -> dg.Definitions:
                 frames,
                 episodes,
                 quality_results,
+                spatial_results,
                 curated_splits,
                 dataset_release,
                 trained_models,
             ],
             asset_checks=[*INGEST_CHECKS, *CURATE_CHECKS],
-            jobs=[ingest_upload, release_dataset, maintenance],
+            jobs=[ingest_upload, check_upload, release_dataset, maintenance],
             schedules=[nightly_maintenance],
             sensors=[new_uploads, release_after_ingest, tell_of_failures],
             resources={"platform": platform or Platform()},

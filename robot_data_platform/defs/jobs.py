@@ -6,13 +6,21 @@ from robot_data_platform.compute.maintenance import maintain_dataset
 from robot_data_platform.defs.failures import failures
 from robot_data_platform.defs.resources import Platform, op_run_info
 
-INGEST_ASSETS = ("raw_episodes", "gop_video", "frames", "episodes", "quality_results")
+INGEST_ASSETS = (
+    *("raw_episodes", "gop_video", "frames", "episodes", "quality_results", "spatial_results"),
+)
 RELEASE_ASSETS = ("curated_splits", "dataset_release")
 
 ingest_upload = dg.define_asset_job(
     "ingest_upload",
     selection=dg.AssetSelection.assets(*INGEST_ASSETS),
-    description="Everything that one upload goes through, up to its quality.",
+    description="Everything that one upload goes through, up to its checks.",
+)
+
+check_upload = dg.define_asset_job(
+    "check_upload",
+    selection=dg.AssetSelection.assets("spatial_results"),
+    description="The spatial checks of one upload again, as after a calibration was accepted.",
 )
 
 release_dataset = dg.define_asset_job(

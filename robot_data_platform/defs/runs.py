@@ -67,6 +67,21 @@ def ingest(instance: dg.DagsterInstance, platform: Platform, manifest: Manifest)
     _run(instance, platform, "ingest_upload", manifest.upload, tags)
 
 
+def check_again(
+    instance: dg.DagsterInstance, platform: Platform, dataset: str, upload: str
+) -> None:
+    """Materialize the spatial results of one upload anew.
+
+    Raises
+    ------
+    DataFaultError
+        The upload was removed or corrected meanwhile; with the reason.
+    """
+    instance.add_dynamic_partitions(UPLOADS.name or "", [upload])
+    tags = {"rdp/upload": upload, "rdp/dataset": dataset}
+    _run(instance, platform, "check_upload", upload, tags)
+
+
 def release(
     instance: dg.DagsterInstance, platform: Platform, dataset: str, name: str = "", spec: str = ""
 ) -> None:

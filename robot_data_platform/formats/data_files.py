@@ -33,6 +33,22 @@ def data_path(source: Source, relative: str) -> Path:
     return path
 
 
+def whole_bytes(source: Source, relative: str, most_bytes: int) -> bytes:
+    """Return what a file holds; a larger one is refused before memory is taken.
+
+    Raises
+    ------
+    DataFaultError
+        As ``data_path``; ``unreadable-file``: it has more than ``most_bytes``.
+    """
+    path = data_path(source, relative)
+    num_bytes = path.stat().st_size
+    if num_bytes > most_bytes:
+        got = f"got {num_bytes} bytes, expected at most {most_bytes}"
+        raise unreadable(source, relative, got)
+    return path.read_bytes()
+
+
 def unreadable(source: Source, relative: str, what: str) -> DataFaultError:
     """Return the error for a file that can't be read: ``what`` says what was got and expected."""
     return DataFaultError(

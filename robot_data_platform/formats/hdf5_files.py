@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import h5py
 
 SUFFIXES = (".hdf5", ".h5")
+NO_HDF5 = "whose names don't end in .hdf5 or .h5"
+"""Why a file of a source is not read."""
 CHUNK_CACHE_BYTES = 64 << 20
 """Room for one chunk of raw pictures, so that reading row by row decompresses each chunk once."""
 MAX_READ_BYTES = 512 << 20

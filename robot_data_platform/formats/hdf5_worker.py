@@ -13,8 +13,9 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import cast
 
-MAX_MEMORY_BYTES = 2 << 30
-"""Writable memory of this process: twice what is read at once, and the reply."""
+MAX_MEMORY_BYTES = 5 << 28
+"""Writable memory of this process: twice what is read at once, and the library's own; with the
+process that asks it stays below 2 GiB."""
 
 Request = tuple[Callable[..., object], tuple[object, ...], float]
 Reply = tuple[object, Exception | None]

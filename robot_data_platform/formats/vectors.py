@@ -39,8 +39,11 @@ def to_matrix(column: pa.ChunkedArray, where: str) -> FloatArray:
     Raises
     ------
     DataFaultError
-        ``shape-mismatch``: two rows have different widths; the message names the row.
+        ``shape-mismatch``: two rows have different widths; the message names the row. It holds
+        something else than numbers.
     """
+    if not is_numeric(column.type):
+        raise _mismatch(where, f"type {column.type}", "numbers")
     combined = column.combine_chunks()
     if isinstance(combined, pa.ChunkedArray):  # no chunk at all
         combined = pa.array([], column.type)
@@ -49,14 +52,28 @@ def to_matrix(column: pa.ChunkedArray, where: str) -> FloatArray:
     return _matrix(combined, where)
 
 
-def to_int64(column: pa.ChunkedArray, where: str) -> npt.NDArray[np.int64]:
+def to_int64(
+    column: pa.ChunkedArray, where: str, absent: int | None = None
+) -> npt.NDArray[np.int64]:
     """Return a column of whole numbers, however they are typed, as int64.
+
+    Parameters
+    ----------
+    column : ChunkedArray, length N
+        Numbers.
+    where : str
+        File and column, for the message.
+    absent : int, optional
+        What stands for null; without it, null is refused.
 
     Raises
     ------
     DataFaultError
-        ``shape-mismatch``: a value is null, or not a whole number; the message names the row.
+        ``shape-mismatch``: a value is not a whole number, or null; the message names the row.
     """
+    column = _known(column)
+    if absent is not None and _is_number(column.type):
+        column = pc.fill_null(column, absent)
     if not _is_number(column.type):
         raise _mismatch(where, f"type {column.type}", "whole numbers")
     if column.null_count:
@@ -69,6 +86,26 @@ def to_int64(column: pa.ChunkedArray, where: str) -> npt.NDArray[np.int64]:
         raise _mismatch(where, f"{values[row]} at row {row}", "a whole number in every row")
     whole: npt.NDArray[np.int64] = values.astype(np.int64)
     return whole
+
+
+def to_float64(column: pa.ChunkedArray, where: str) -> npt.NDArray[np.float64]:
+    """Return a column of single numbers as float64; null becomes NaN.
+
+    Raises
+    ------
+    DataFaultError
+        ``shape-mismatch``: it holds something else.
+    """
+    column = _known(column)
+    if not _is_number(column.type):
+        raise _mismatch(where, f"type {column.type}", "one number in every row")
+    values: npt.NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy()
+    return values
+
+
+def _known(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column that has a type: one of nulls alone may have none."""
+    return column.cast(pa.int64()) if pa.types.is_null(column.type) else column
 
 
 def _is_whole(values: npt.NDArray[np.number]) -> npt.NDArray[np.bool_]:

@@ -8,6 +8,8 @@ from typing import Protocol
 import yaml
 
 KeyPath = tuple[str | int, ...]
+MAX_DEPTH = 64
+"""Levels of a text; PyYAML's scanner takes the square of their number."""
 
 
 class _Mark(Protocol):
@@ -41,10 +43,11 @@ def load_yaml(text: str) -> tuple[object, dict[KeyPath, int]]:
     Raises
     ------
     YamlError
-        It is not YAML, has a key twice, or uses an alias (which may expand without bound).
+        It is not YAML, or no text, has a key twice, is nested too deep, or uses an alias (which may
+        expand without bound).
     """
     try:
-        _refuse_aliases(text)
+        _refuse_bombs(text)
         root = yaml.compose(text, Loader=yaml.SafeLoader)
         lines = dict(_lines(root, ())) if root is not None else {}
         return yaml.safe_load(text), lines
@@ -63,10 +66,17 @@ def line_of(path: tuple[Hashable, ...], line_by_key: dict[KeyPath, int]) -> int:
     return 1
 
 
-def _refuse_aliases(text: str) -> None:
+def _refuse_bombs(text: str) -> None:
+    depth = 0
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
         if isinstance(event, yaml.AliasEvent):
             raise YamlError(f"alias '*{event.anchor}' is not allowed", _line(event.start_mark))
+        if isinstance(event, yaml.ScalarEvent):
+            event.value.encode()  # half of a letter, escaped, is no text
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > MAX_DEPTH:
+            raise YamlError(f"more than {MAX_DEPTH} levels", _line(event.start_mark))
 
 
 def _line(mark: _Mark | None) -> int:

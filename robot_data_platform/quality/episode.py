@@ -7,8 +7,12 @@ from dataclasses import dataclass
 
 from robot_data_platform.core.finding import Finding
 from robot_data_platform.quality.judgement import judge
-from robot_data_platform.quality.stored_episode import read_episode
-from robot_data_platform.quality.stream_measurements import StreamMeasurements, measure_stream
+from robot_data_platform.quality.lag import picture_lag
+from robot_data_platform.quality.measurements import EpisodeMeasurements
+from robot_data_platform.quality.picture_judgement import driving_signal
+from robot_data_platform.quality.row_measurements import measure_rows
+from robot_data_platform.quality.stored_episode import StoredEpisode
+from robot_data_platform.quality.stream_measurements import measure_stream
 from robot_data_platform.quality.thresholds import THRESHOLDS, Thresholds
 from robot_data_platform.storage.lake import Lake
 from robot_data_platform.storage.snapshot import Snapshot
@@ -22,32 +26,19 @@ class EpisodeCheck:
     episode_index: int
     findings: tuple[Finding, ...]
     """Ordered by rule group, then camera or signal; the same for the same tables."""
-    streams: tuple[StreamMeasurements, ...]
+    measured: EpisodeMeasurements
 
 
-def check_episode_at(
-    lake_root: str, dataset: str, versions: Mapping[str, int], episode_index: int
-) -> EpisodeCheck:
-    """Check one episode, given only where it is: for workers in other processes.
-
-    Parameters
-    ----------
-    lake_root : str
-        Root of the lake.
-    dataset : str
-        Dataset of the episode.
-    versions : mapping of str to int
-        Version of ``episodes``, ``frames`` and ``gops``.
-    episode_index : int
-        Index of an ingestion of the episode.
+def snapshot_at(lake_root: str, dataset: str, versions: Mapping[str, int]) -> Snapshot:
+    """Return a dataset at some versions of ``episodes``, ``frames`` and ``gops``.
 
     Raises
     ------
     NotFoundError
-        ``dataset-not-found``, ``version-not-found``, ``episode-not-found``.
+        ``dataset-not-found``, ``version-not-found``.
     """
     lake = Lake(lake_root)
-    snapshot = Snapshot(
+    return Snapshot(
         dataset=dataset,
         episodes=lake.open(dataset, "episodes", versions["episodes"]),
         frames=lake.open(dataset, "frames", versions["frames"]),
@@ -55,29 +46,39 @@ def check_episode_at(
         splits=None,
         release=None,
     )
-    return check_episode(snapshot, episode_index)
 
 
 def check_episode(
-    snapshot: Snapshot, episode_index: int, limits: Thresholds = THRESHOLDS
+    snapshot: Snapshot,
+    stored: StoredEpisode,
+    limits: Thresholds = THRESHOLDS,
+    known: EpisodeMeasurements | None = None,
 ) -> EpisodeCheck:
-    """Hash and decode every GOP of an episode, and return what the rules find.
+    """Measure an episode unless its measurements are known, and return what the rules find.
 
     Memory holds the episode's rows, a few blobs, one decoded GOP, and per camera half a second
     of reduced pictures.
-
-    Raises
-    ------
-    NotFoundError
-        ``episode-not-found``.
     """
-    stored = read_episode(snapshot, episode_index)
-    decoder = GopDecoder()
-    streams = tuple(
-        measure_stream(snapshot.gops, stream, decoder, limits) for stream in stored.streams
-    )
+    measured = known if known is not None else measure_episode(snapshot, stored)
     return EpisodeCheck(
-        episode_index=episode_index,
-        findings=tuple(judge(stored, streams, limits)),
-        streams=streams,
+        episode_index=stored.episode_index,
+        findings=tuple(judge(stored, measured, limits)),
+        measured=measured,
     )
+
+
+def measure_episode(snapshot: Snapshot, stored: StoredEpisode) -> EpisodeMeasurements:
+    """Hash and decode every GOP of an episode, and fingerprint its rows; no threshold matters."""
+    signals, decoder = stored.signals(), GopDecoder()
+    streams = tuple(measure_stream(snapshot.gops, stream, decoder) for stream in stored.streams)
+    driving, row_ns = driving_signal(signals), stored.timestamp_ns
+    lags = [picture_lag(driving, row_ns, s.pictures.motion, s.pictures.pts_ns) for s in streams]
+    return EpisodeMeasurements(
+        rows=measure_rows(signals, row_ns), streams=streams, lags=tuple(lags)
+    )
+
+
+def fits(known: EpisodeMeasurements, stored: StoredEpisode) -> bool:
+    """Return whether measurements are of the very blobs that an episode has."""
+    measured = [[gop.sha256 for gop in stream.gops] for stream in known.streams]
+    return measured == [[gop.sha256 for gop in stream.gops] for stream in stored.streams]

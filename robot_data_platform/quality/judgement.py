@@ -1,4 +1,4 @@
-"""The rules applied to one episode, from what its tables say and what its streams gave."""
+"""The rules applied to one episode, from what its tables say and what was measured of it."""
 
 from __future__ import annotations
 
@@ -8,25 +8,36 @@ import numpy as np
 
 from robot_data_platform.core.finding import Finding
 from robot_data_platform.core.recording import ACTION, STATE
-from robot_data_platform.quality.motion import moved_in_windows
-from robot_data_platform.quality.picture_meter import StreamPictures
-from robot_data_platform.quality.rules import coverage, integrity, pictures, timing, values
-from robot_data_platform.quality.runs import Bools
+from robot_data_platform.quality.measurements import EpisodeMeasurements
+from robot_data_platform.quality.motion import rows_at_rest
+from robot_data_platform.quality.picture_judgement import driving_signal, judge_pictures
+from robot_data_platform.quality.rules import (
+    coverage,
+    idle,
+    integrity,
+    lag,
+    meaning,
+    timing,
+    values,
+)
 from robot_data_platform.quality.stored_episode import StoredEpisode, StoredStream
 from robot_data_platform.quality.stream_measurements import StreamMeasurements
 from robot_data_platform.quality.thresholds import Thresholds
 
 
 def judge(
-    stored: StoredEpisode, streams: Sequence[StreamMeasurements], limits: Thresholds
+    stored: StoredEpisode, measured: EpisodeMeasurements, limits: Thresholds
 ) -> list[Finding]:
-    """Return what the rules find in an episode whose streams were measured before."""
+    """Return what the rules find in an episode that was measured before."""
     signals = stored.signals()
     return [
-        *_judge_integrity(stored, streams),
+        *_judge_integrity(stored, measured.streams),
         *_judge_time(stored, limits),
         *_judge_values(stored, signals, limits),
-        *_judge_pictures(stored, signals, streams, limits),
+        *_judge_motion(stored, signals, measured, limits),
+        *judge_pictures(stored, signals, measured, limits),
+        *meaning.task_is_stated(stored.declared["task"], stored.instructions()),
+        *meaning.instructions_fit_task(stored.declared["task"], stored.instructions()),
     ]
 
 
@@ -84,13 +95,22 @@ def _judge_time(stored: StoredEpisode, limits: Thresholds) -> list[Finding]:
         findings += timing.rate_matches_nominal(clock, limits)
         findings += timing.steps_are_regular(clock, limits)
     for camera in stored.cameras:
-        findings += coverage.camera_covers_rows(_camera_coverage(stored, camera), limits)
-    spans = _spans(stored)
+        findings += _judge_coverage(stored, camera, limits)
+    spans = _spans(stored, limits)
     return [
         *findings,
         *timing.cameras_start_together(spans, limits),
         *timing.cameras_end_together(spans, limits),
     ]
+
+
+def _judge_coverage(stored: StoredEpisode, camera: str, limits: Thresholds) -> list[Finding]:
+    stream = stored.stream(camera)
+    if stream is not None:
+        apart = timing.clocks_agree(camera, stored.timestamp_ns, stream.pts_ns, limits)
+        if apart:
+            return apart
+    return coverage.camera_covers_rows(_camera_coverage(stored, camera), limits)
 
 
 def _camera_clock(stored: StoredEpisode, stream: StoredStream) -> timing.Clock:
@@ -120,7 +140,8 @@ def _signal_coverage(stored: StoredEpisode, signal: values.SignalRows) -> covera
     )
 
 
-def _spans(stored: StoredEpisode) -> list[timing.CameraSpan]:
+def _spans(stored: StoredEpisode, limits: Thresholds) -> list[timing.CameraSpan]:
+    """Return when cameras show something while there are rows; those of another clock left out."""
     rows_ns = stored.timestamp_ns
     if not len(rows_ns):
         return []
@@ -131,6 +152,7 @@ def _spans(stored: StoredEpisode) -> list[timing.CameraSpan]:
             end_ns=int(np.clip(stream.pts_ns[-1], rows_ns[0], rows_ns[-1])),
         )
         for stream in stored.streams
+        if not timing.clocks_agree(stream.camera, rows_ns, stream.pts_ns, limits)
     ]
 
 
@@ -150,31 +172,17 @@ def _judge_values(
     return findings
 
 
-def _judge_pictures(
+def _judge_motion(
     stored: StoredEpisode,
     signals: Sequence[values.SignalRows],
-    streams: Sequence[StreamMeasurements],
+    measured: EpisodeMeasurements,
     limits: Thresholds,
 ) -> list[Finding]:
-    findings: list[Finding] = []
-    for stream in streams:
-        shown = stream.pictures
-        findings += pictures.picture_is_not_black(shown, limits)
-        findings += pictures.picture_is_not_overexposed(shown, limits)
-        moved = _moved(stored, signals, shown, limits)
-        findings += pictures.picture_changes_while_moving(shown, moved, limits)
+    signal, row_ns = driving_signal(signals), stored.timestamp_ns
+    findings = lag.state_follows_action(measured.rows.command, limits)
+    if signal is not None and len(row_ns):
+        num_head, num_tail = rows_at_rest(signal, limits)
+        findings += idle.robot_moves(num_head, row_ns, limits)
+        findings += idle.motion_starts_soon(num_head, row_ns, limits)
+        findings += idle.motion_lasts_to_the_end(num_tail, row_ns, limits)
     return findings
-
-
-def _moved(
-    stored: StoredEpisode,
-    signals: Sequence[values.SignalRows],
-    shown: StreamPictures,
-    limits: Thresholds,
-) -> Bools:
-    """Return which dimensions move in each window; none where neither state nor action is there."""
-    by_name = {s.name: s for s in signals if s.is_present.any()}
-    signal = by_name.get(STATE) or by_name.get(ACTION)
-    if signal is None:
-        return np.zeros((max(0, len(shown.pts_ns) - shown.window_frames), 1), dtype=np.bool_)
-    return moved_in_windows(signal, stored.timestamp_ns, shown.pts_ns, shown.window_frames, limits)

@@ -57,6 +57,36 @@ def moved_in_windows(
     return np.asarray((travel >= needed) & _can_move(values, spread, limits))
 
 
+def rows_at_rest(signal: SignalRows, limits: Thresholds) -> tuple[int, int]:
+    """Return how many rows pass before the robot leaves its first pose, and stay in its last.
+
+    A pose is left where a dimension is a share of its range away from it, beyond its own noise.
+    Both numbers are those of all rows where it never is.
+    """
+    values = np.where(np.isfinite(signal.values), signal.values, np.nan)
+    spread = _spread(values)
+    least = limits.motion_share.value * spread + limits.motion_noise.value * _noise(values)
+    is_judged = _can_move(values, spread, limits)
+    return (
+        _num_at_first(values, least, is_judged),
+        _num_at_first(values[::-1], least, is_judged),
+    )
+
+
+def _num_at_first(values: Floats, least: Floats, is_judged: Bools) -> int:
+    """Return how many rows pass before a judged dimension is ``least`` from where it was first."""
+    is_away = (np.abs(values - _first_known(values)) > least) & is_judged
+    mask = np.any(is_away, axis=1)
+    return int(np.argmax(mask)) if mask.any() else len(mask)
+
+
+def _first_known(values: Floats) -> Floats:
+    """Return the first value of each dimension that is there, (D,); NaN where none is."""
+    is_known = np.isfinite(values)
+    first = np.argmax(is_known, axis=0)
+    return np.asarray(values[first, np.arange(values.shape[1])])
+
+
 def _held(values: Floats, row_ns: Ints, pts_ns: Ints) -> npt.NDArray[np.float32]:
     """Return the value of each dimension at each frame, (F, D); NaN outside the rows."""
     place = np.searchsorted(row_ns, pts_ns, side="right") - 1

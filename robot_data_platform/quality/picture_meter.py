@@ -1,4 +1,4 @@
-"""What is measured on decoded pictures: brightness, contrast, and change over two time spans.
+"""What is measured on decoded pictures: brightness, contrast, motion, change over two time spans.
 
 A picture is taken as the mean levels of its 8 x 8 pixel blocks, from every second row: coding
 noise, which is different in two codings of one picture, averages out in them, and an edge that
@@ -18,7 +18,6 @@ import numpy.typing as npt
 from robot_data_platform.core.recording import Picture
 from robot_data_platform.quality.rules.timing import NS_PER_MS, period_ns
 from robot_data_platform.quality.runs import Ints
-from robot_data_platform.quality.thresholds import Thresholds
 
 Levels = npt.NDArray[np.float32]
 """Grey levels of 8-bit luma, 0 to 255."""
@@ -32,6 +31,11 @@ FULL_RANGE = 2
 """FFmpeg's ``AVCOL_RANGE_JPEG``."""
 PERCENTILES = (5, 50, 99)
 """Of the block levels of a picture."""
+WINDOW_MS, WINDOW_MIN_FRAMES = 500, 4
+"""The longer of the two time spans: the shortest freeze that can be told."""
+DEAD_ZONE = 1
+"""Levels of a block's change that are left out of motion: coding noise, summed over a picture,
+outweighs a small robot."""
 
 ROUNDING = 0.01
 """Share of a frame by which rounded time stamps may make a window too short."""
@@ -43,10 +47,10 @@ _FOUR_ONES = np.uint64(0x0001000100010001)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamPictures:
-    """Measurements of one camera stream; NaN of frames that did not decode, and of depth maps.
+    """Measurements of one camera stream; NaN of frames that did not decode.
 
-    Rules that compare them with a level then find nothing: what the levels of a depth map say of
-    light, a codec's noise or a frozen picture is another matter.
+    Of depth maps, `percentiles` and `motion` are NaN, so that rules on light find nothing, and
+    changes are shares of the pixels, not levels.
     """
 
     camera: str
@@ -64,15 +68,20 @@ class StreamPictures:
     """(F,) change since the frame before; NaN for the first."""
     window_change: Levels
     """(F,) change since ``window_frames`` frames before; NaN for those without."""
+    motion: Levels
+    """(F,) mean change of all blocks since the frame before, each less `DEAD_ZONE`."""
+    measured_share: Levels
+    """(F,) share of the pixels of a depth map that are not 0; NaN of other pictures."""
+    is_depth: bool = False
+    """Whether they are depth maps."""
 
 
-def window_frames(pts_ns: Ints, limits: Thresholds) -> int:
-    """Return how many frames of a stream make the shortest freeze worth a warning."""
+def window_frames(pts_ns: Ints) -> int:
+    """Return how many frames of a stream make the longer time span."""
     period = period_ns(pts_ns)
-    least = int(limits.frozen_min_frames.value)
     if period is None:
-        return least
-    return max(least, ceil(limits.frozen.value * NS_PER_MS / period - ROUNDING))
+        return WINDOW_MIN_FRAMES
+    return max(WINDOW_MIN_FRAMES, ceil(WINDOW_MS * NS_PER_MS / period - ROUNDING))
 
 
 class PictureMeter:
@@ -88,6 +97,8 @@ class PictureMeter:
         """(F,)"""
         self.window_change = np.full(num_frames, np.nan, dtype=np.float32)
         """(F,)"""
+        self.motion = np.full(num_frames, np.nan, dtype=np.float32)
+        """(F,)"""
 
     def add(self, luma: Picture) -> None:
         """Measure the next picture, (H, W) uint8 luma."""
@@ -96,6 +107,7 @@ class PictureMeter:
         self.percentiles[at] = _percentiles(blocks)
         if self._recent and self._recent[-1] is not None:
             self.change[at] = most_changed(blocks, self._recent[-1])
+            self.motion[at] = mean_motion(blocks, self._recent[-1])
         if len(self._recent) == self._window and self._recent[0] is not None:
             self.window_change[at] = most_changed(blocks, self._recent[0])
         self._push(blocks)
@@ -145,6 +157,12 @@ def most_changed(blocks: BlockSums, other: BlockSums) -> float:
     change = np.abs(blocks - other)
     rank = len(change) - 1 - len(change) // 1000
     return float(np.partition(change, rank)[rank]) / _PIXELS
+
+
+def mean_motion(blocks: BlockSums, other: BlockSums) -> float:
+    """Return the mean change of the blocks, in levels, each less `DEAD_ZONE`."""
+    change = np.abs(blocks - other)
+    return float(np.maximum(change - DEAD_ZONE * _PIXELS, 0).mean()) / _PIXELS
 
 
 def _percentiles(blocks: BlockSums) -> Levels:

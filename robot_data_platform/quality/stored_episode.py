@@ -13,7 +13,7 @@ from robot_data_platform.core.gop import PacketIndex, StreamFormat
 from robot_data_platform.core.gop_rows import packet_index, stream_format
 from robot_data_platform.core.schema import CAMERA_PREFIX, camera_names, signal_names
 from robot_data_platform.errors import ErrorKind, NotFoundError
-from robot_data_platform.quality.rules.values import Floats, SignalRows
+from robot_data_platform.quality.rules.values import Floats, SignalRows, Units
 from robot_data_platform.quality.runs import Ints
 from robot_data_platform.storage.predicate import all_of, equals, in_slot
 from robot_data_platform.storage.snapshot import Snapshot
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 LIMITS_KEY = b"rdp.limits"
-"""Field metadata of a signal: JSON list of D ``[lowest, highest]``, where they are declared."""
+"""Field metadata of a signal: JSON list of D ``[lowest, highest]``; null = not declared."""
 BLOBS_AT_ONCE = 8
 """GOP blobs fetched by one request: enough to hide a store's delay, a few hundred kB."""
 
@@ -42,6 +42,7 @@ class EpisodeRow(TypedDict):
     num_rows: int
     control_hz: float | None
     cameras: list[CameraFacts] | None
+    task: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +124,11 @@ class StoredEpisode:
         names = signal_names(self.rows.schema)
         return [_signal(self.rows, name, self.declared["control_hz"]) for name in names]
 
+    def instructions(self) -> list[str]:
+        """Return the distinct language instructions of the rows, in no order."""
+        column = self.rows["language_instruction"].combine_chunks()
+        return [text for text in column.unique().to_pylist() if text is not None]
+
     def nominal_control_hz(self) -> float | None:
         """Return the dataset's rate of rows, or None where it states none."""
         rate = self._stated("rdp.control_hz")
@@ -156,7 +162,7 @@ def read_episode(snapshot: Snapshot, episode_index: int) -> StoredEpisode:
         ``episode-not-found``: ``episodes`` has no such index at the pinned version.
     """
     where = equals("episode_index", episode_index)
-    declared = snapshot.episodes.read(["num_rows", "control_hz", "cameras"], where).to_pylist()
+    declared = snapshot.episodes.read(list(EpisodeRow.__annotations__), where).to_pylist()
     if not declared:
         raise NotFoundError(
             f"Dataset {snapshot.dataset!r} has no episode_index {episode_index} at version "
@@ -208,6 +214,7 @@ def _signal(rows: pa.Table, name: str, rate_hz: float | None) -> SignalRows:
     metadata = field.metadata or {}
     names = json.loads(metadata.get(b"rdp.names", b"null"))
     limits = json.loads(metadata.get(LIMITS_KEY, b"null"))
+    unit = metadata.get(b"rdp.unit", b"").decode() or None
     column = rows[name].combine_chunks()
     is_present = np.asarray(column.is_valid().to_numpy(zero_copy_only=False), dtype=np.bool_)
     values = np.full((len(column), field.type.list_size), np.nan, dtype=np.float32)
@@ -217,10 +224,16 @@ def _signal(rows: pa.Table, name: str, rate_hz: float | None) -> SignalRows:
         values=values,
         is_present=is_present,
         names=tuple(names) if names else None,
-        unit=metadata.get(b"rdp.unit", b"").decode() or None,
+        units=_units(metadata, unit, field.type.list_size),
         limits=np.asarray(limits, dtype=np.float64) if limits else None,
         rate_hz=rate_hz,
     )
+
+
+def _units(metadata: Mapping[bytes, bytes], unit: str | None, width: int) -> Units:
+    """Return the unit of each dimension, which a field states one by one where they differ."""
+    each = json.loads(metadata.get(b"rdp.units", b"null"))
+    return tuple(each) if each else (unit,) * width
 
 
 def _flat(column: pa.Array) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import warnings
 from collections.abc import Iterator, Mapping
@@ -31,6 +32,8 @@ FRAME_STEP = "frame_index_step"
 """Column made for the suite: step of ``frame_index`` within an episode; null at its first row."""
 TIME_STEP = "timestamp_step_ns"
 """Column made for the suite, the same of ``timestamp_ns``."""
+DURATION = "duration_s"
+"""Column made for the suite: time from the first to the last row of an episode."""
 
 _GX_SEVERITIES = {Severity.FAIL: "critical", Severity.WARN: "warning"}
 
@@ -88,7 +91,9 @@ def validate_frames(table: pa.Table, limits: Thresholds = THRESHOLDS) -> SuiteRe
 
 def validate_episodes(table: pa.Table, limits: Thresholds = THRESHOLDS) -> SuiteResult:
     """Return how rows of ``episodes`` meet their suite."""
-    return _validate("episodes", _scalars(table), list(_of_episodes(table, limits)))
+    lasts_s = pc.divide(pc.subtract(table["end_ns"], table["start_ns"]), 1e9)
+    checked = _scalars(table).append_column(DURATION, lasts_s)
+    return _validate("episodes", checked, list(_of_episodes(checked, limits)))
 
 
 def _of_frames(schema: pa.Schema, limits: Thresholds) -> Iterator[Expected]:
@@ -110,6 +115,18 @@ def _of_frames(schema: pa.Schema, limits: Thresholds) -> Iterator[Expected]:
         yield "ExpectColumnValuesToNotBeNull", Severity.WARN, covered
         yield _between(Severity.FAIL, f"{prefix}_gop_index", 0)
         yield _between(Severity.FAIL, f"{prefix}_frame_index_in_gop", 0)
+        yield from _offsets(schema, camera)
+
+
+def _offsets(schema: pa.Schema, camera: str) -> Iterator[Expected]:
+    """Yield how far a row may be from its picture: half of the camera's period, when none is lost.
+
+    A whole one is allowed, since cameras keep no exact rate.
+    """
+    rates = json.loads((schema.metadata or {}).get(b"rdp.camera_fps", b"{}"))
+    if rates.get(camera):
+        period_ns = 1e9 / rates[camera]
+        yield _between(Severity.WARN, f"{CAMERA_PREFIX}{camera}_offset_ns", -period_ns, period_ns)
 
 
 def _of_episodes(table: pa.Table, limits: Thresholds) -> Iterator[Expected]:
@@ -131,6 +148,10 @@ def _of_episodes(table: pa.Table, limits: Thresholds) -> Iterator[Expected]:
     if usual_hz is not None:
         slack = limits.rate_error.value * usual_hz
         yield _between(Severity.WARN, "control_hz", usual_hz - slack, usual_hz + slack)
+    usual_s = pc.approximate_median(table[DURATION]).as_py()
+    if usual_s is not None and table.num_rows > limits.length_min_episodes.value:
+        ratio = limits.length_ratio.value
+        yield _between(Severity.WARN, DURATION, usual_s / ratio, usual_s * ratio)
     yield "ExpectColumnValuesToNotBeNull", Severity.WARN, {"column": "task"}
 
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 
 from robot_data_platform.core.fingerprint import digest
 
-RULES_CODE_VERSION = "1"
+RULES_CODE_VERSION = "2"
 """Raised by hand when a rule would judge the same recording differently at equal thresholds."""
 
 
@@ -44,6 +44,9 @@ class Thresholds:
     )
     jitter: Threshold = Threshold(
         0.25, "periods", "Past a quarter of a period, speeds by differences are off by a quarter."
+    )
+    clocks_apart: Threshold = Threshold(
+        60, "s", "Recorders start and stop their streams within seconds; clocks differ by hours."
     )
     # coverage
     rows_without_value_share: Threshold = Threshold(
@@ -102,15 +105,34 @@ class Thresholds:
     flat_contrast: Threshold = Threshold(
         8, "levels", "With less between its dark and bright blocks, a picture can't show motion."
     )
+    exposure_margin: Threshold = Threshold(
+        12,
+        "levels",
+        "With half of a picture within twelve levels of black or white, coding has left little of "
+        "what is there.",
+    )
+    exposure_share: Threshold = Threshold(
+        0.5, "1", "A dark corner passed in motion is brief; half of a stream is its exposure."
+    )
+    sharpness: Threshold = Threshold(
+        0.025,
+        "1",
+        "A sharp step has 1/8, a slope wider than 8 pixels 1/64, and what people recorded 1/20 or "
+        "more: below 1/40, edges are as wide as a blur of three pixels makes them.",
+    )
+    # depth maps
+    depth_measured_share: Threshold = Threshold(
+        0.01, "1", "Sensors miss glass and what is too near; with 99 % missing, nothing is seen."
+    )
+    depth_still_share: Threshold = Threshold(
+        0.001, "1", "Noise alone changes a third of a sensor's pixels; a repeated map, none."
+    )
     # a camera that hands out its last picture
     frozen: Threshold = Threshold(
         500,
         "ms",
         "Cameras repeat single frames under load; half a second is a stall, and within "
         "it a moving arm leaves its place by many pixels.",
-    )
-    frozen_min_frames: Threshold = Threshold(
-        4, "frames", "Of slow cameras at least this many repeats, so that none is by chance."
     )
     frozen_floor: Threshold = Threshold(
         3,
@@ -162,6 +184,73 @@ class Thresholds:
     )
     motion_range_share: Threshold = Threshold(
         0.05, "1", "Beside a dimension that moves twenty times as far, it stands still."
+    )
+    # lag
+    lag_confidence: Threshold = Threshold(
+        0.9, "1", "With less, one lag in ten that is told would be a chance likeness of motions."
+    )
+    lag_told: Threshold = Threshold(
+        60, "ms", "Exposure, transport and a frame's period of 33 ms come to less, as a rule."
+    )
+    lag: Threshold = Threshold(
+        150,
+        "ms",
+        "An arm at half a metre per second is 7 cm elsewhere by then: the picture goes with "
+        "another action. Slow cameras are late by up to two of their periods instead.",
+    )
+    lag_periods: Threshold = Threshold(
+        2, "periods", "A picture is as old as its exposure and its transport, a period each."
+    )
+    command_lead: Threshold = Threshold(
+        50, "ms", "A state before its action is no effect of it: rows are shifted by one or more."
+    )
+    command_lag: Threshold = Threshold(
+        400, "ms", "Arms follow commands within a third of a second, leaders within less."
+    )
+    # idle
+    idle: Threshold = Threshold(
+        2000, "ms", "Operators start and stop within a second; a policy learns longer waits."
+    )
+    # meaning
+    length_ratio: Threshold = Threshold(
+        4, "1", "Attempts at one task differ by half as a rule; a quarter is one broken off."
+    )
+    length_sigma: Threshold = Threshold(
+        6, "sigma", "Where lengths vary by themselves, six deviations are beyond any of them."
+    )
+    length_min_episodes: Threshold = Threshold(
+        8, "episodes", "Of fewer, the usual length is not known."
+    )
+    # sets
+    shared_rows_share: Threshold = Threshold(
+        0.5,
+        "1",
+        "Two attempts share next to no row of several measured joints; a copy cut to half "
+        "shares half of them.",
+    )
+    shared_min_rows: Threshold = Threshold(
+        64, "rows", "Fewer distinct rows than the sketch holds are a robot at rest."
+    )
+    shared_min_dimensions: Threshold = Threshold(
+        3, "dimensions", "One or two coarse numbers come back by chance."
+    )
+    look_min_episodes: Threshold = Threshold(
+        3, "episodes", "Of fewer, a camera's usual view is not known."
+    )
+    look_other: Threshold = Threshold(
+        0.5,
+        "1",
+        "A view that is twice as near to another camera's usual one, or to its own with red and "
+        "blue exchanged, is not its own.",
+    )
+    look_distance: Threshold = Threshold(
+        12, "levels", "Lamps, clothes and objects on the table change the mean picture by less."
+    )
+    drift_look: Threshold = Threshold(
+        3, "1", "Three times what episodes of earlier uploads differ by: a camera was moved."
+    )
+    drift_range: Threshold = Threshold(
+        10, "1", "A tenfold range is another unit: degrees for radians, percent for parts."
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,9 +17,8 @@ from robot_data_platform.spatial.robot_mesh import RobotMesh
 from robot_data_platform.spatial.silhouettes import Silhouettes, silhouettes
 
 MIN_FRAMES = 3
-_TURN_STEPS, _FREE_STEPS, _FINE_STEPS = 6, 6, 4
-_WIDE_PX, _FINE_PX = 8.0, 3.0
-"""Residuals beyond these weigh as outliers do (Huber), while far off and when near."""
+_STAGES = ((6, 3, 8.0), (6, 6, 8.0), (4, 6, 3.0))
+"""Steps, ways to move (turns first), and px beyond which residuals weigh as outliers (Huber)."""
 _SETTLED_PX = 0.02
 """Steps that move the robot by less end a stage."""
 _DAMPING = 1e-3
@@ -37,8 +36,6 @@ class CameraFit:
     iou_declared: float
     """Mean overlap over the frames."""
     iou_fitted: float
-    residual_px: float
-    """Mean distance that remains."""
 
     def fitted(self, parent_from_cam: Float64Array) -> Float64Array:
         """Return the declared place of the camera, corrected."""
@@ -70,38 +67,46 @@ def fit_camera(
     Notes
     -----
     Gauss-Newton on the distance from projected outline to mask edge. It turns the camera first:
-    moved in all six ways from far off, it loses itself half of the time.
+    moved in all six ways from far off, it loses itself half of the time. Where no stage of it
+    covers the masks better, the declared place stands, and the misplacement is 0.
     """
     distances = [signed_distance_px(mask) for mask in masks]
-    poses = np.eye(4)
 
     def projected(pose: Float64Array) -> Silhouettes:
         return silhouettes(mesh, base_from_link, base_from_cam @ np.linalg.inv(pose), lens)
 
-    declared = projected(poses)
+    declared = projected(np.eye(4))
     if _num_usable(declared, masks) < MIN_FRAMES:
         return None
-    stages = (
-        (_TURN_STEPS, 3, _WIDE_PX),
-        (_FREE_STEPS, 6, _WIDE_PX),
-        (_FINE_STEPS, 6, _FINE_PX),
-    )
-    for steps, freedom, huber_px in stages:
-        for _ in range(steps):
-            step, moved_px = _step(projected(poses), distances, lens, freedom, huber_px)
-            poses = step @ poses
-            if moved_px < _SETTLED_PX:
-                break
-    found = projected(poses)
-    misplacement = _misplacement_px(declared, poses, lens)
+    candidates = _poses_by_stage(projected, distances, lens)
+    overlaps = [mean_iou(projected(pose).masks, masks) for pose in candidates]
+    best = int(np.argmax(overlaps))
+    misplacement = _misplacement_px(declared, candidates[best], lens)
     return CameraFit(
-        cam_from_declared_cam=poses,
+        cam_from_declared_cam=candidates[best],
         misplacement_px=misplacement,
         misplacement_mrad=1e3 * misplacement / lens.focal_px,
-        iou_declared=mean_iou(declared.masks, masks),
-        iou_fitted=mean_iou(found.masks, masks),
-        residual_px=_mean_residual_px(found, distances),
+        iou_declared=overlaps[0],
+        iou_fitted=overlaps[best],
     )
+
+
+def _poses_by_stage(
+    projected: Callable[[Float64Array], Silhouettes],
+    distances: Sequence[npt.NDArray[np.float32]],
+    lens: Pinhole,
+) -> list[Float64Array]:
+    """Return cam_from_declared_cam before any step, and after each stage of them."""
+    poses = [np.eye(4)]
+    for steps, freedom, huber_px in _STAGES:
+        pose = poses[-1]
+        for _ in range(steps):
+            step, moved_px = _step(projected(pose), distances, lens, freedom, huber_px)
+            pose = step @ pose
+            if moved_px < _SETTLED_PX:
+                break
+        poses.append(pose)
+    return poses
 
 
 def mean_iou(masks: npt.NDArray[np.bool_], others: npt.NDArray[np.bool_]) -> float:
@@ -129,7 +134,7 @@ def _step(
     """Return the next small motion of the camera, and how far it moves the outline on average."""
     residuals, columns = [], []
     for points, distance in zip(_outlines(found), distances, strict=True):
-        residual, slope = _sampled(distance, points.pixels)
+        residual, slope = sampled(distance, points.pixels)
         residuals.append(residual)
         columns.append(np.einsum("ni,nij->nj", slope, pixel_motion(points, lens)))
     residual, jacobian = np.concatenate(residuals), np.concatenate(columns)[:, :freedom]
@@ -151,7 +156,7 @@ def pixel_motion(points: Outline, lens: Pinhole) -> Float64Array:
     ndarray of float64, shape (N, 2, 6)
         Pixels per radian about, and per metre along, the camera's x, y and z.
     """
-    xyz = _points_cam_m(points, lens)
+    xyz = points_cam_m(points, lens)
     zero = np.zeros(len(xyz))
     x, y, z = xyz.T
     fx, skew, fy = lens.intrinsics_px[0, 0], lens.intrinsics_px[0, 1], lens.intrinsics_px[1, 1]
@@ -173,7 +178,8 @@ def pixel_motion(points: Outline, lens: Pinhole) -> Float64Array:
     return np.concatenate([by_xyz @ about, by_xyz], axis=2)
 
 
-def _points_cam_m(points: Outline, lens: Pinhole) -> Float64Array:
+def points_cam_m(points: Outline, lens: Pinhole) -> Float64Array:
+    """Return outline points before the camera, (N, 3)."""
     homogeneous = np.column_stack([points.pixels, np.ones(len(points.pixels))])
     return np.asarray(homogeneous @ np.linalg.inv(lens.intrinsics_px).T * points.depth_m[:, None])
 
@@ -187,10 +193,10 @@ def twist_motion(twist: Float64Array) -> Float64Array:
     return motion
 
 
-def _sampled(
+def sampled(
     distance: npt.NDArray[np.float32], pixels: Float64Array
 ) -> tuple[Float64Array, Float64Array]:
-    """Return the distance at pixels (N,), between samples, and its slope (N, 2)."""
+    """Return the distance at pixels (N, 2), between samples, (N,), and its slope, (N, 2)."""
     height, width = distance.shape
     x = np.clip(pixels[:, 0], 0, width - 1.001)
     y = np.clip(pixels[:, 1], 0, height - 1.001)
@@ -206,13 +212,7 @@ def _sampled(
 def _misplacement_px(declared: Silhouettes, motion: Float64Array, lens: Pinhole) -> float:
     ways = []
     for points in _outlines(declared):
-        xyz = _points_cam_m(points, lens)
+        xyz = points_cam_m(points, lens)
         moved = lens.project(xyz @ motion[:3, :3].T + motion[:3, 3])
         ways.append(np.linalg.norm(moved - points.pixels, axis=1))
     return float(np.nanmean(np.concatenate(ways)))
-
-
-def _mean_residual_px(found: Silhouettes, distances: Sequence[npt.NDArray[np.float32]]) -> float:
-    pairs = zip(_outlines(found), distances, strict=True)
-    residuals = [_sampled(distance, points.pixels)[0] for points, distance in pairs]
-    return float(np.abs(np.concatenate(residuals)).mean())

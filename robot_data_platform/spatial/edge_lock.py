@@ -66,20 +66,59 @@ def edge_lock(pictures: npt.NDArray[np.uint8], outlines: Sequence[Outline]) -> E
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PictureSlopes:
+    """How steep grey levels are in a picture."""
+
+    x: npt.NDArray[np.float32]
+    """(H, W) grey levels per pixel to the right."""
+    y: npt.NDArray[np.float32]
+    """(H, W) downwards."""
+    usual: float
+    """Size that four fifths of the slopes stay below."""
+
+
+def picture_slopes(picture: npt.NDArray[np.uint8]) -> PictureSlopes:
+    """Return the slopes of a picture (H, W, 3), a little smoothed."""
+    cv2 = import_spatial("cv2")
+    grey = cv2.GaussianBlur(cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY), (0, 0), 1.0)
+    slope_x = cv2.Sobel(grey, cv2.CV_32F, 1, 0, ksize=3) / 8
+    slope_y = cv2.Sobel(grey, cv2.CV_32F, 0, 1, ksize=3) / 8
+    usual = float(np.percentile(np.hypot(slope_x, slope_y), 80))
+    return PictureSlopes(x=slope_x, y=slope_y, usual=max(usual, _SOFT_FLOOR))
+
+
 def shift_scores(picture: npt.NDArray[np.uint8], points: Outline) -> Float64Array:
     """Return the score of each shift of an outline over a picture, ``[dy, dx]``.
 
     Each point scores ``a / (a + s)``: ``a`` is the picture's slope along the outline's normal, and
     ``s`` the size that four fifths of its slopes stay below.
     """
-    cv2 = import_spatial("cv2")
-    grey = cv2.GaussianBlur(cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY), (0, 0), 1.0)
-    slope_x = cv2.Sobel(grey, cv2.CV_32F, 1, 0, ksize=3) / 8
-    slope_y = cv2.Sobel(grey, cv2.CV_32F, 0, 1, ksize=3) / 8
-    usual = float(np.percentile(np.hypot(slope_x, slope_y), 80))
-    scores = np.zeros((2 * SEARCH_PX + 1, 2 * SEARCH_PX + 1))
+    offset = np.arange(-SEARCH_PX, SEARCH_PX + 1)
+    dy, dx = np.meshgrid(offset, offset, indexing="ij")
+    shifts = np.stack([dx.ravel(), dy.ravel()], axis=1)
+    return _scores(picture_slopes(picture), points, shifts).reshape(dy.shape)
+
+
+def ring_scores(slopes: PictureSlopes, points: Outline) -> Float64Array:
+    """Return the score of an outline at no shift, then of it at `_RING`, (1 + R,)."""
+    return _scores(slopes, points, _RING)
+
+
+def _ring() -> npt.NDArray[np.int64]:
+    """Return no shift, and shifts of two lengths all round."""
+    angle = np.arange(12) / 12 * 2 * np.pi
+    circles = [radius * np.stack([np.cos(angle), np.sin(angle)], axis=1) for radius in (8, 14)]
+    return np.asarray(np.rint(np.concatenate([np.zeros((1, 2)), *circles])), dtype=np.int64)
+
+
+_RING = _ring()
+
+
+def _scores(slopes: PictureSlopes, points: Outline, shifts: npt.NDArray[np.int64]) -> Float64Array:
+    scores = np.zeros(len(shifts))
     place = np.rint(points.pixels).astype(np.int64)
-    _compiled()(slope_x, slope_y, place, points.normals, max(usual, _SOFT_FLOOR), SEARCH_PX, scores)
+    _compiled()(slopes.x, slopes.y, place, points.normals, slopes.usual, shifts, scores)
     return scores
 
 
@@ -96,20 +135,19 @@ def _score(
     place: npt.NDArray[np.int64],
     normals: Float64Array,
     usual: float,
-    reach: int,
+    shifts: npt.NDArray[np.int64],
     scores: Float64Array,
 ) -> None:
     """Write the mean score of each shift; numba makes machine code of it."""
     height, width = slope_x.shape
-    for row in range(scores.shape[0]):
-        for column in range(scores.shape[1]):
-            total, count = 0.0, 0
-            for point in range(place.shape[0]):
-                x = place[point, 0] + column - reach
-                y = place[point, 1] + row - reach
-                if 0 <= x < width and 0 <= y < height:
-                    along = slope_x[y, x] * normals[point, 0] + slope_y[y, x] * normals[point, 1]
-                    total += abs(along) / (abs(along) + usual)
-                    count += 1
-            if count * 2 > place.shape[0]:
-                scores[row, column] = total / count
+    for shift in range(shifts.shape[0]):
+        total, count = 0.0, 0
+        for point in range(place.shape[0]):
+            x = place[point, 0] + shifts[shift, 0]
+            y = place[point, 1] + shifts[shift, 1]
+            if 0 <= x < width and 0 <= y < height:
+                along = slope_x[y, x] * normals[point, 0] + slope_y[y, x] * normals[point, 1]
+                total += abs(along) / (abs(along) + usual)
+                count += 1
+        if count * 2 > place.shape[0]:
+            scores[shift] = total / count

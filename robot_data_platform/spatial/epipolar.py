@@ -27,8 +27,10 @@ _MIN_BASELINE_M = 0.003
 class EpipolarResidual:
     """How far tracked points are off the lines that the camera's motion allows."""
 
+    px: float
+    """Median distance from the line."""
     px_per_10px: float
-    """Median distance from the line, per 10 px of motion."""
+    """The same per 10 px of motion."""
     num_tracks: int
 
 
@@ -56,16 +58,19 @@ def epipolar_residual(
     for pair in zip(earlier, later, robot_masks, later_from_earlier_cam, strict=True):
         if np.linalg.norm(pair[3][:3, 3]) < _MIN_BASELINE_M:
             continue
-        start, stop = _tracks(*pair[:3])
+        away = _away_from(pair[2])
+        found = tracks(pair[0], pair[1], away)
+        start, stop = found.start, found.stop
         motion = np.linalg.norm(stop - start, axis=1)
         if len(motion) and np.median(motion) >= MIN_PARALLAX_PX:
             offsets.append(line_distances_px(start, stop, pair[3], lens))
             motions.append(motion)
     if sum(map(len, motions)) < MIN_TRACKS:
         return None
-    way = float(np.median(np.concatenate(motions)))
+    offset = float(np.median(np.concatenate(offsets)))
     return EpipolarResidual(
-        px_per_10px=10 * float(np.median(np.concatenate(offsets))) / way,
+        px=offset,
+        px_per_10px=10 * offset / float(np.median(np.concatenate(motions))),
         num_tracks=sum(map(len, motions)),
     )
 
@@ -84,17 +89,47 @@ def line_distances_px(
     return np.asarray(gap / np.maximum(np.linalg.norm(lines[:, :2], axis=1), 1e-12))
 
 
-def _tracks(earlier: Pictures, later: Pictures, robot: Masks) -> tuple[Float64Array, Float64Array]:
-    """Return where points of the background begin and end, both (N, 2)."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Tracks:
+    """Points followed from one picture to another."""
+
+    start: Float64Array
+    """(N, 2)."""
+    stop: Float64Array
+    """(N, 2)."""
+
+    def off(self, robot: Masks) -> Tracks:
+        """Return the points that begin away from the robot, (H, W)."""
+        place = np.rint(self.start).astype(np.int64)
+        away = _away_from(robot)[place[:, 1], place[:, 0]]
+        return Tracks(start=self.start[away], stop=self.stop[away])
+
+
+def tracks(earlier: Pictures, later: Pictures, mask: Masks | None = None) -> Tracks:
+    """Return points of a picture (H, W, 3) that are found again in another one.
+
+    Parameters
+    ----------
+    earlier, later : ndarray of uint8, shape (H, W, 3)
+        RGB.
+    mask : ndarray of bool, shape (H, W), optional
+        Where points may begin; None = everywhere.
+    """
     cv2 = import_spatial("cv2")
     first, second = (cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY) for picture in (earlier, later))
-    near = cv2.dilate(robot.astype(np.uint8), np.ones((2 * _AWAY_PX + 1,) * 2, np.uint8))
-    points = cv2.goodFeaturesToTrack(first, _MAX_POINTS, 0.01, 5, mask=1 - near)
+    allowed = None if mask is None else mask.astype(np.uint8)
+    points = cv2.goodFeaturesToTrack(first, _MAX_POINTS, 0.01, 5, mask=allowed)
     if points is None:
-        return np.zeros((0, 2)), np.zeros((0, 2))
+        return Tracks(start=np.zeros((0, 2)), stop=np.zeros((0, 2)))
     ends, found, _ = cv2.calcOpticalFlowPyrLK(first, second, points, None)
     again, returned, _ = cv2.calcOpticalFlowPyrLK(second, first, ends, None)
     back = np.linalg.norm((again - points).reshape(-1, 2), axis=1)
     good = (found.ravel() == 1) & (returned.ravel() == 1) & (back < _BACK_PX)
     start, stop = (array.reshape(-1, 2)[good].astype(np.float64) for array in (points, ends))
-    return start, stop
+    return Tracks(start=start, stop=stop)
+
+
+def _away_from(robot: Masks) -> Masks:
+    cv2 = import_spatial("cv2")
+    near = cv2.dilate(robot.astype(np.uint8), np.ones((2 * _AWAY_PX + 1,) * 2, np.uint8))
+    return np.asarray(near == 0)

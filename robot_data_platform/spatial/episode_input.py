@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from robot_data_platform.core.calibration import ROBOT_BASE
+from robot_data_platform.core.calibration import ROBOT_BASE, CameraAxes, Direction
 from robot_data_platform.core.rotation import Float64Array
 from robot_data_platform.errors import ErrorKind, InvalidInputError
 from robot_data_platform.spatial.frame_plan import FramePlan
@@ -49,6 +49,10 @@ class CameraInput:
     """(4, 4), metres, OpenCV axes."""
     parent_link: str = ROBOT_BASE
     """`ROBOT_BASE`, or the link that carries the camera."""
+    stated_direction: Direction = "base_from_cam"
+    """Way round in which its place was written; what it was misread from."""
+    stated_axes: CameraAxes = "opencv"
+    """Axes of the camera in which its place was written."""
     masks: npt.NDArray[np.bool_] | None = None
     """(K, H, W) where the robot is, of ``plan.pictures``; None = not recorded."""
 

@@ -51,6 +51,7 @@ class CameraMeasurements:
     motion_auc: float | None = None
     lag_ms: float | None = None
     lag_corr: float | None = None
+    epipolar_px: float | None = None
     epipolar_px_per_10px: float | None = None
     frames: tuple[FrameMeasurements, ...] = ()
     not_measured: Mapping[str, str] = field(default_factory=dict)

@@ -55,6 +55,33 @@ def motion_auc(
     return MotionAuc(auc=auc_of_counts(moving, resting), num_moving_px=int(moving.sum()))
 
 
+def changes_between(earlier: Pictures, later: Pictures) -> npt.NDArray[np.float32]:
+    """Return how much each pixel changes between two pictures (H, W, 3), brightness matched."""
+    everywhere = np.ones(earlier.shape[:2], dtype=np.bool_)
+    matched = _brightness_matched(later, earlier, everywhere)
+    return np.asarray(np.abs(matched - earlier.astype(np.float32)).sum(axis=2), dtype=np.float32)
+
+
+def separation(
+    changes: npt.NDArray[np.float32], earlier_masks: Masks, later_masks: Masks
+) -> float | None:
+    """Return the AUC of `motion_auc` for changes (P, H, W) that are known; None = no motion."""
+    levels = np.clip(np.rint(changes), 0, _MAX_CHANGE).astype(np.int64)
+    moving = earlier_masks ^ later_masks
+    resting = np.stack([~_near(union) for union in earlier_masks | later_masks])
+    if moving.sum() < MIN_MOTION_PX or not resting.any():
+        return None
+    counts = (np.bincount(levels[part], minlength=_MAX_CHANGE + 1) for part in (moving, resting))
+    return auc_of_counts(*counts)
+
+
+def _near(union: Masks) -> Masks:
+    cv2 = import_spatial("cv2")
+    return np.asarray(
+        cv2.dilate(union.astype(np.uint8), np.ones((2 * _AWAY_PX + 1,) * 2, np.uint8)) > 0
+    )
+
+
 def auc_of_counts(positive: npt.NDArray[np.int64], negative: npt.NDArray[np.int64]) -> float:
     """Return the chance that a positive has the larger value; ties count half.
 
@@ -77,9 +104,7 @@ def _changes(
     earlier: Pictures, later: Pictures, earlier_mask: Masks, later_mask: Masks
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the change of the pixels where the robot moves, and of those away from it."""
-    cv2 = import_spatial("cv2")
-    union = (earlier_mask | later_mask).astype(np.uint8)
-    near = cv2.dilate(union, np.ones((2 * _AWAY_PX + 1,) * 2, np.uint8)).astype(bool)
+    near = _near(earlier_mask | later_mask)
     matched = _brightness_matched(later, earlier, ~near)
     change = np.abs(matched - earlier.astype(np.float32)).sum(axis=2)
     levels = np.clip(np.rint(change), 0, _MAX_CHANGE).astype(np.int64)

@@ -45,4 +45,4 @@ def with_epipolar(found: CameraMeasurements, scene: Scene) -> CameraMeasurements
     if residual is None:
         reason = "the camera hardly moves, or sees nothing that can be followed"
         return without(found, "epipolar_px_per_10px", reason)
-    return replace(found, epipolar_px_per_10px=residual.px_per_10px)
+    return replace(found, epipolar_px=residual.px, epipolar_px_per_10px=residual.px_per_10px)

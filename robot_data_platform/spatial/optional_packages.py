@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import importlib.util
 from pathlib import Path
 from types import ModuleType
 
 from robot_data_platform.errors import ErrorKind, InvalidInputError
+
+SPATIAL_MODULES = ("mujoco", "numba", "cv2")
 
 
 def import_spatial(module: str) -> ModuleType:
@@ -27,6 +30,11 @@ def import_spatial(module: str) -> ModuleType:
             kind=ErrorKind.NOT_INSTALLED,
             package=module.partition(".")[0],
         ) from err
+
+
+def is_spatial_installed() -> bool:
+    """Return whether every package of the extra ``spatial`` is there; none is imported."""
+    return all(importlib.util.find_spec(module) is not None for module in SPATIAL_MODULES)
 
 
 def file_of_package(package: str, path: str) -> Path:

@@ -35,13 +35,26 @@ def robot_named(name: str) -> RobotModel:
     """
     source = robot_source(name)
     return load_robot(
-        file_of_package(source.package, source.path),
+        robot_file(name),
         name=name,
         base_link=source.base_link,
         tool_link=source.tool_link,
         root_links=source.root_links,
         followers=source.followers,
     )
+
+
+def robot_file(name: str) -> Path:
+    """Return the file of a robot's model; it is not read.
+
+    Raises
+    ------
+    InvalidInputError
+        ``invalid-argument``: no package is known for it. ``not-installed``: the package is not
+        installed.
+    """
+    source = robot_source(name)
+    return file_of_package(source.package, source.path)
 
 
 def load_robot(

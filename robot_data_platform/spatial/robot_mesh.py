@@ -143,6 +143,7 @@ def simplified(
     return total / count[:, None], kept[np.sort(first)]
 
 
+@functools.lru_cache(maxsize=8)
 def surface_points(mesh: RobotMesh, number: int) -> tuple[Float64Array, Int32Array]:
     """Return points spread over the surface by area, (N, 3) in their links, and the links, (N,).
 

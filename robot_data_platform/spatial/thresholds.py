@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 
 from robot_data_platform.core.finding import Severity
+from robot_data_platform.core.fingerprint import digest
 
 CHECKS_VERSION = "1"
 """Raised by hand when the same input would be measured or judged differently."""
@@ -81,10 +83,10 @@ class SpatialThresholds:
         9.5, 16, "mrad", "2.5 px of a 320 px picture; clean cameras were off by at most 2.2 px."
     )
     edge_lock: Band = Band(
-        6.5,
-        3.0,
+        3.5,
+        1.5,
         "1",
-        "Clean cameras lock at 7 to 11 standard deviations; blurred pictures at 6.1.",
+        "Clean cameras lock at 4.6 to 16 standard deviations; arms of wrong joints at less than 1.",
     )
     motion_auc: Band = Band(
         0.945, 0.85, "1", "Clean cameras reach 0.96 to 0.99; 100 ms late at most 0.94."
@@ -100,6 +102,10 @@ class SpatialThresholds:
     )
 
 
+MISPLACEMENT_FLOOR_PX = 1.25
+"""Px of the working size below which a fit to masks is noise, whatever the focal length."""
+EPIPOLAR_FLOOR_PX = 1.0
+"""Px of the working size below which followed points are no more exact."""
 EDGE_FLOOR_PX = 2.5
 """Px of the working size below which an edge offset is noise, whatever the focal length."""
 GROSS_IOU = 0.5
@@ -118,3 +124,22 @@ MIN_TRACKS = 40
 """Tracked points, over all pairs, below which a wrist camera's geometry is not measured."""
 MIN_ROBOT_PX = 60
 """Pixels of robot in a frame of the working size, below which its outline says nothing."""
+
+
+THRESHOLDS = SpatialThresholds()
+"""The thresholds in use."""
+
+
+def checks_version(limits: SpatialThresholds, accepted: Sequence[str] = ()) -> str:
+    """Return what names the checks: equal names, equal verdicts on equal data.
+
+    Parameters
+    ----------
+    limits : SpatialThresholds
+        The limits.
+    accepted : sequence of str
+        Ids of the calibrations that were accepted in place of declared ones.
+    """
+    values = {name: [band["ok"], band["fail"]] for name, band in asdict(limits).items()}
+    named = {"checks": CHECKS_VERSION, "thresholds": values, "accepted": sorted(accepted)}
+    return "s_" + digest(named)[:16]

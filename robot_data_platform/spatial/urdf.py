@@ -71,7 +71,7 @@ def compilable_urdf(file: Path, package_folders: Mapping[str, Path]) -> Compilab
 def _parsed(file: Path) -> ET.Element:
     try:
         robot = ET.parse(file).getroot()
-    except (OSError, ET.ParseError) as err:
+    except (OSError, ET.ParseError, ValueError, LookupError) as err:  # the last two: encodings
         raise DataFaultError(
             f"The robot model {file.name!r} can't be read ({err}).",
             kind=ErrorKind.UNREADABLE_FILE,

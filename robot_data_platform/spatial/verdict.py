@@ -13,11 +13,13 @@ from robot_data_platform.spatial.mask_sources import MaskSource
 from robot_data_platform.spatial.measurements import CameraMeasurements
 from robot_data_platform.spatial.thresholds import (
     EDGE_FLOOR_PX,
+    EPIPOLAR_FLOOR_PX,
     GROSS_EPIPOLAR_PX,
     GROSS_IOU,
     GROSS_MOTION_AUC,
     MIN_LAG_CORRELATION,
     MIN_ROBOT_PX,
+    MISPLACEMENT_FLOOR_PX,
     SpatialThresholds,
 )
 
@@ -98,10 +100,16 @@ def _is_out_of_view(found: CameraMeasurements, limits: SpatialThresholds) -> boo
     )
 
 
+def _exceeds(value_px: float | None, floor_px: float) -> bool:
+    return value_px is not None and value_px > floor_px
+
+
 def _placement(
     found: CameraMeasurements, where: str, limits: SpatialThresholds
 ) -> Iterator[Finding]:
-    if found.misplacement_mrad is not None:
+    if found.misplacement_mrad is not None and _exceeds(
+        found.misplacement_px, MISPLACEMENT_FLOOR_PX
+    ):
         yield from judged(
             "camera_is_in_place",
             where,
@@ -119,9 +127,9 @@ def _placement(
             f"The projected robot and its {found.mask_source} masks overlap by "
             f"{found.iou_median:.2f}, expected {limits.mask_iou.ok} or more.",
         )
-        # Masks that are found without a model are rough on cluttered pictures.
+        # Masks that are found without a model are rough: clean cameras overlap with theirs by 0.8.
         is_rough = found.mask_source is MaskSource.GRABCUT
-        yield from (_doubted(f) if is_rough else f for f in overlaps)
+        yield from overlaps if not is_rough else map(_doubted, filter(_is_fail, overlaps))
 
 
 def _edges(found: CameraMeasurements, where: str, limits: SpatialThresholds) -> Iterator[Finding]:
@@ -161,7 +169,7 @@ def _motion(found: CameraMeasurements, where: str, limits: SpatialThresholds) ->
             f"Change in the pictures is where the robot should move at {found.motion_auc:.3f} "
             "(1 = everywhere, 0.5 = by chance).",
         )
-    if found.epipolar_px_per_10px is not None:
+    if found.epipolar_px_per_10px is not None and _exceeds(found.epipolar_px, EPIPOLAR_FLOOR_PX):
         yield from judged(
             "background_moves_with_camera",
             where,
@@ -191,6 +199,10 @@ def _not_measured(found: CameraMeasurements, where: str) -> Iterator[Finding]:
             f"only, expected {MIN_LAG_CORRELATION}"
         )
         yield not_measured(RULE_BY_MEASUREMENT["lag_ms"], where, reason)
+
+
+def _is_fail(finding: Finding) -> bool:
+    return finding.severity is Severity.FAIL
 
 
 def _doubted(finding: Finding) -> Finding:

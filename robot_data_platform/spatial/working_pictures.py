@@ -12,6 +12,7 @@ from robot_data_platform.spatial.episode_input import CameraInput
 from robot_data_platform.spatial.frame_plan import working_size
 from robot_data_platform.spatial.optional_packages import import_spatial
 from robot_data_platform.spatial.projection import Pinhole
+from robot_data_platform.spatial.time_lag import MOTION_SIZE_PX
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -25,9 +26,27 @@ class WorkingPictures:
     """(K, H, W); None = not recorded."""
 
 
+def working_picture(picture: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """Return a picture (H, W, 3) at the working size."""
+    return _resized(picture, working_size(picture.shape[1], picture.shape[0]))
+
+
+def motion_grey(luma: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """Return grey levels (H, W) so small that their change can be kept for many frames."""
+    height, width = luma.shape
+    factor = min(1.0, MOTION_SIZE_PX[0] / width, MOTION_SIZE_PX[1] / height)
+    return _resized(luma, (max(1, round(factor * width)), max(1, round(factor * height))))
+
+
+def _resized(picture: npt.NDArray[np.uint8], size: tuple[int, int]) -> npt.NDArray[np.uint8]:
+    if picture.shape[1::-1] == size:
+        return picture
+    cv2 = import_spatial("cv2")
+    return np.asarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+
+
 def working_pictures(camera: CameraInput, intrinsics_px: Float64Array) -> WorkingPictures:
     """Return the pictures of a camera at the working size, undistorted."""
-    cv2 = import_spatial("cv2")
     stored = Pinhole(
         intrinsics_px=intrinsics_px, width_px=camera.width_px, height_px=camera.height_px
     )
@@ -35,9 +54,7 @@ def working_pictures(camera: CameraInput, intrinsics_px: Float64Array) -> Workin
     lens = stored.resized(*size)
 
     def working(picture: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-        if picture.shape[1::-1] != size:
-            picture = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
-        return _undistorted(picture, lens, camera)
+        return _undistorted(_resized(picture, size), lens, camera)
 
     shape = (len(camera.pictures), size[1], size[0])
     pictures = np.array([working(picture) for picture in camera.pictures], dtype=np.uint8)

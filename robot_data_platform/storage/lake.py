@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from robot_data_platform.core import catalog_schema, schema
 from robot_data_platform.core.identity import check_name
+from robot_data_platform.core.measurement_schema import MEASUREMENTS, measurements_schema
 from robot_data_platform.errors import ErrorKind, NotFoundError
 from robot_data_platform.storage.creation import create_table, ensure_config, with_blob_column
 from robot_data_platform.storage.objects import check_conditional_put
@@ -26,6 +27,8 @@ GOPS_CONFIG = {"lance.compaction.target_rows_per_fragment": "500"}
 _DATASET_SCHEMAS = {
     "episodes": schema.episodes_schema,
     "quality": schema.findings_schema,
+    "spatial": schema.spatial_schema,
+    MEASUREMENTS: measurements_schema,
     "splits": schema.splits_schema,
 }
 _CATALOG_SCHEMAS = {
@@ -33,6 +36,7 @@ _CATALOG_SCHEMAS = {
     "releases": catalog_schema.releases_schema,
     "models": catalog_schema.models_schema,
     "lineage": catalog_schema.lineage_schema,
+    "calibrations": catalog_schema.calibrations_schema,
 }
 
 
@@ -89,7 +93,7 @@ class Lake:
         return find_table(self.catalog_uri(table))
 
     def ensure(self, dataset: str, table: str) -> LakeTable:
-        """Return ``episodes``, ``quality`` or ``splits`` of a dataset, created where absent."""
+        """Return a table with the same columns in every dataset, created where absent."""
         return self._ensure(self.table_uri(dataset, table), _DATASET_SCHEMAS[table]())
 
     def ensure_gops(self, dataset: str) -> LakeTable:

@@ -95,12 +95,28 @@ class LocalSource:
         return self._root
 
     def list_files(self) -> tuple[str, ...]:
-        """Return every file of the source, sorted; none where the folder is absent."""
+        """Return every file of the source, sorted; none where the folder is absent.
+
+        Raises
+        ------
+        InvalidInputError
+            ``invalid-name``: a file's name is not UTF-8.
+        """
         return tuple(sorted(self._walk() if self._files is None else self._files))
 
     def _walk(self) -> Iterator[str]:
         found = (path for path in files_below(self._root) if path.is_file())
-        return (path.relative_to(self._root).as_posix() for path in found)
+        return (self._named(path.relative_to(self._root).as_posix()) for path in found)
+
+    def _named(self, relative: str) -> str:
+        if not relative.isascii() and any("\ud800" <= letter <= "\udfff" for letter in relative):
+            raise InvalidInputError(  # it can be neither printed nor stored
+                f"File {relative!r} of {self._label!r} has a name that can't be written down: got "
+                "bytes that are no UTF-8, expected text. Rename it.",
+                kind=ErrorKind.INVALID_NAME,
+                path=ascii(relative),
+            )
+        return relative
 
     def size_bytes(self, relative: str) -> int:
         """Return the file's size in bytes."""
@@ -109,9 +125,16 @@ class LocalSource:
     def local_path(self, relative: str) -> Path:
         """Return the file's path, checked to exist and to stay inside the folder."""
         path = self._root / safe_relative(relative, self._label)
-        if not path.resolve().is_relative_to(self._root):
+        if not _leads_inside(path, self._root):
             raise _unsafe(relative, self._label, "got a symbolic link, expected the file itself")
         belongs = self._files is None or relative in self._files
-        if not belongs or not path.is_file():
+        if not belongs or not os.path.isfile(path):  # Path.is_file fails for a name too long
             raise file_missing(relative, self._label)
         return path
+
+
+def _leads_inside(path: Path, root: Path) -> bool:
+    try:
+        return path.resolve().is_relative_to(root)
+    except RuntimeError:  # links that lead to each other
+        return False

@@ -12,6 +12,7 @@ import pytest
 from robot_data_platform.cli.main import cli
 from robot_data_platform_tests.cli.conftest import DATASET, Lab, Released
 from robot_data_platform_tests.cli.documented import documented
+from robot_data_platform_tests.cli.golden_lab import accepted
 from robot_data_platform_tests.cli.rdp import Json
 from robot_data_platform_tests.conftest import REPOSITORY
 
@@ -38,6 +39,8 @@ PRINTED: dict[str, Printed] = {
     "datasets": printed_by("datasets"),
     "episodes": printed_by("episodes", DATASET),
     "findings": printed_by("findings", DATASET),
+    "calibration show": printed_by("calibration", "show", DATASET),
+    "calibration accept": lambda lab, _: accepted(lab.folder.with_name("golden")),
     "release create": lambda _, released: released.created.json(),
     "release list": printed_by("release", "list"),
     "release show": printed_by("release", "show", DATASET, "v1"),
@@ -69,7 +72,8 @@ def test_a_command_prints_the_documented_keys(lab: Lab, released: Released, comm
 
 
 def test_an_ingestion_names_its_tables_in_the_order_they_are_made(lab: Lab) -> None:
-    assert list(lab.ingested.json()["tables"]) == ["gops", "frames", "episodes", "quality"]
+    made = ["gops", "frames", "episodes", "quality", "spatial"]
+    assert list(lab.ingested.json()["tables"]) == made
 
 
 @pytest.mark.parametrize(

@@ -52,11 +52,11 @@ def test_a_person_sees_every_episode_with_its_status(lab: Lab) -> None:
 @pytest.mark.parametrize(
     ("options", "rules"),
     [
-        ([], ["episode_can_be_ingested", "state_is_finite"]),
-        (["--episode", 1], ["state_is_finite"]),
+        (["--severity", "fail"], ["episode_can_be_ingested", "state_is_finite"]),
+        (["--episode", 1, "--severity", "fail"], ["state_is_finite"]),
         (["--rule", "episode_can_be_ingested"], ["episode_can_be_ingested"]),
         (["--severity", "warn"], []),
-        (["--episode", 3], []),
+        (["--episode", 3, "--severity", "fail"], []),
     ],
 )
 def test_findings_are_chosen(lab: Lab, options: list[object], rules: list[str]) -> None:

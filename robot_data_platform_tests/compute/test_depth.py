@@ -19,7 +19,8 @@ from robot_data_platform.core.finding import Severity
 from robot_data_platform.core.rendition import parse_rendition
 from robot_data_platform.core.schema import depth_cameras
 from robot_data_platform.errors import DataFaultError, ErrorKind
-from robot_data_platform.quality.episode import check_episode_at
+from robot_data_platform.quality.episode import check_episode, snapshot_at
+from robot_data_platform.quality.stored_episode import read_episode
 from robot_data_platform.reader import RobotLanceDataset, read_frame
 from robot_data_platform.storage.column_metadata import restate
 from robot_data_platform.storage.lake import Lake
@@ -245,7 +246,8 @@ def test_a_contact_sheet_shows_depth_in_grey(place: Workplace) -> None:
 def test_depth_is_decoded_by_the_checks_and_not_judged_as_light(tmp_path: Path) -> None:
     own = workplace(tmp_path)
     source = write_episode(tmp_path / "source")
-    dark = {time: np.full((48, 64), 7, np.uint16) for time in times(60, 33_333_333).tolist()}
+    clock = times(60, 33_333_333).tolist()
+    dark = {time: np.full((48, 64), 7 + n % 2, np.uint16) for n, time in enumerate(clock)}
     write_depth(folder_of(source) / "cameras" / STILLS, dark)
     own.landing.put(source, DATASET, UPLOAD)
     ingest(own, UPLOAD)
@@ -273,12 +275,16 @@ def test_a_damaged_gop_of_depth_is_found(tmp_path: Path) -> None:
     lake = Lake(own.lake_root)
     versions = {name: lake.open(DATASET, name).version for name in ("episodes", "frames", "gops")}
     (index,) = lake.open(DATASET, "episodes").read(["episode_index"])["episode_index"].to_pylist()
-    checked = check_episode_at(own.lake_root, DATASET, versions, index)
+    pinned = snapshot_at(own.lake_root, DATASET, versions)
+    checked = check_episode(pinned, read_episode(pinned, index))
     assert not [f for f in checked.findings if f.severity is Severity.FAIL]
-    gops = [gop for stream in checked.streams for gop in stream.gops if gop.camera == STILLS]
+    gops = [
+        gop for stream in checked.measured.streams for gop in stream.gops if gop.camera == STILLS
+    ]
     assert [gop.num_frames_decoded for gop in gops] == [4, 4, 1]
     flip_a_bit(own, STILLS)
-    damaged = check_episode_at(own.lake_root, DATASET, versions, index)
+    pinned = snapshot_at(own.lake_root, DATASET, versions)
+    damaged = check_episode(pinned, read_episode(pinned, index))
     (finding,) = [f for f in damaged.findings if f.severity is Severity.FAIL]
     assert (finding.rule, finding.where) == ("gop_hash_matches", f"camera={STILLS} gops 0")
     with pytest.raises(DataFaultError, match="can't be read: got sha256") as caught:

@@ -33,7 +33,7 @@ from robot_data_platform_tests.compute.uploads import (
 FIRST = RawlogShape(num_episodes=2, num_rows=12)
 CORRECTED = replace(FIRST, seed=1)
 DAY_NS = 86_400 * 10**9
-ROW_TABLES = ("gops", "frames", "quality")
+ROW_TABLES = ("gops", "frames", "quality", "spatial", "measurements")
 AT_ONCE = UpkeepPolicy(keep_versions=timedelta(0), grace=timedelta(0))
 
 

@@ -23,6 +23,7 @@ from robot_data_platform.compute.ingestion import Workplace
 from robot_data_platform.compute.publish import publish_episodes
 from robot_data_platform.compute.quality import write_quality
 from robot_data_platform.compute.registration import find_ingestion, register_upload
+from robot_data_platform.compute.spatial import write_spatial
 from robot_data_platform.core.finding import STATUS_QUARANTINED
 from robot_data_platform.core.run import RunInfo
 from robot_data_platform.reader import RobotLanceDataset
@@ -37,7 +38,7 @@ from robot_data_platform_tests.video.videos import write_video
 SETTINGS = GopSettings(profile="anchored", gop_size=4, crf=12)
 IN_PROCESS = Fanout(num_workers=1)
 RUN = RunInfo(run_id="run-1", asset="test", code_version="0", created_ns=1_800_000_000 * 10**9)
-TABLES = ("gops", "frames", "episodes", "quality")
+TABLES = ("gops", "frames", "episodes", "quality", "spatial")
 CATALOG = ("uploads", "releases", "lineage")
 
 Step = Callable[[Workplace, str, Fanout, RunInfo], object]
@@ -64,12 +65,17 @@ def _check(place: Workplace, upload: str, fanout: Fanout, run: RunInfo) -> objec
     return write_quality(find_ingestion(place, upload, SETTINGS), fanout, run)
 
 
+def _check_space(place: Workplace, upload: str, fanout: Fanout, run: RunInfo) -> object:
+    return write_spatial(find_ingestion(place, upload, SETTINGS), fanout, run)
+
+
 STEPS: Mapping[str, Step] = {
     "raw_episodes": _register,
     "gop_video": _cut,
     "frames": _align,
     "episodes": _publish,
     "quality_results": _check,
+    "spatial_results": _check_space,
 }
 """What each asset of the graph calls, in the graph's order."""
 

@@ -13,7 +13,8 @@ CHAIN = [
     ("frames", {"gop_video"}),
     ("episodes", {"frames", "gop_video"}),
     ("quality_results", {"episodes"}),
-    ("curated_splits", {"quality_results"}),
+    ("spatial_results", {"quality_results"}),
+    ("curated_splits", {"spatial_results"}),
     ("dataset_release", {"curated_splits"}),
     ("trained_models", {"dataset_release"}),
 ]

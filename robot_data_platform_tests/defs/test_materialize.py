@@ -21,7 +21,9 @@ from robot_data_platform.testing.rawlog import Draw, RawlogShape, write_rawlog
 from robot_data_platform_tests.video.videos import write_video
 
 DATASET, UPLOAD = "fold", "20260101t000000z-fold-0000"
-PER_UPLOAD = ("raw_episodes", "gop_video", "frames", "episodes", "quality_results")
+PER_UPLOAD = (
+    *("raw_episodes", "gop_video", "frames", "episodes", "quality_results", "spatial_results"),
+)
 WITH_TABLE = {"gop_video": "gops", "frames": "frames", "episodes": "episodes"}
 
 
@@ -66,7 +68,9 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
         yield Graph(instance, platform)
 
 
-@pytest.mark.parametrize("asset", [*WITH_TABLE, "quality_results", "curated_splits"])
+@pytest.mark.parametrize(
+    "asset", [*WITH_TABLE, "quality_results", "spatial_results", "curated_splits"]
+)
 def test_a_materialization_says_which_versions_it_made_and_read(graph: Graph, asset: str) -> None:
     assert set(graph.metadata(asset)) >= {
         *("dagster/uri", "dagster/row_count", "lance/version", "lance/reads", "is_new", "wall_s")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from selenium import webdriver
 
 ASSETS = {
-    *("raw_episodes", "gop_video", "frames", "episodes", "quality_results"),
+    *("raw_episodes", "gop_video", "frames", "episodes", "quality_results", "spatial_results"),
     *("curated_splits", "dataset_release", "trained_models"),
 }
 WAIT_S = 60

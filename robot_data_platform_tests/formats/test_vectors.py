@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from robot_data_platform.errors import DataFaultError
-from robot_data_platform.formats.vectors import is_numeric, to_int64, to_matrix
+from robot_data_platform.formats.vectors import is_numeric, to_float64, to_int64, to_matrix
 
 ROW = st.one_of(st.none(), st.lists(st.floats(width=32), min_size=3, max_size=3))
 
@@ -72,3 +72,25 @@ def test_texts_and_structs_are_no_numbers() -> None:
     kinds = [pa.string(), pa.struct([("a", pa.int8())]), pa.list_(pa.string()), pa.binary()]
     assert not any(map(is_numeric, kinds))
     assert is_numeric(pa.list_(pa.list_(pa.bool_(), 2)))
+
+
+def test_null_may_stand_for_a_number_where_one_is_given() -> None:
+    for column in (pa.array([1, None]), pa.array([1.0, None])):
+        assert to_int64(pa.chunked_array([column]), "c", -1).tolist() == [1, -1]
+    assert to_int64(pa.chunked_array([pa.nulls(2)]), "c", -1).tolist() == [-1, -1]
+
+
+@pytest.mark.parametrize(
+    "values", [pa.nulls(2), pa.array([["a"]]), pa.array([1], pa.timestamp("s"))]
+)
+def test_a_matrix_is_made_of_numbers_alone(values: pa.Array) -> None:
+    with pytest.raises(DataFaultError, match="expected numbers"):
+        to_matrix(pa.chunked_array([values]), "c")
+
+
+def test_single_numbers_are_floats_and_null_is_nan() -> None:
+    column = pa.chunked_array([pa.array([1, None], pa.uint64()), pa.array([1 << 60], pa.uint64())])
+    np.testing.assert_array_equal(to_float64(column, "c"), [1, np.nan, float(1 << 60)])
+    assert np.isnan(to_float64(pa.chunked_array([pa.nulls(1)]), "c")).all()
+    with pytest.raises(DataFaultError, match="got type string, expected one number"):
+        to_float64(pa.chunked_array([["1.5"]]), "c")

@@ -18,6 +18,8 @@ from robot_data_platform_tests.fuzz.workers import Worker, outcomes
 KEPT = Path(".fuzz")
 NUM_WORKERS = 2
 PROGRESS_RUNS = 500
+SLOW_S = 5.0
+"""Runs that take longer are named."""
 
 
 def cases_of(num_runs: int, seed_names: Sequence[str], first: int = 0) -> list[Case]:
@@ -55,6 +57,9 @@ def _campaign(cases: Sequence[Case], kept: Path) -> int:
             summary.add(outcome)
             if outcome.faults:
                 _keep(outcome, folder, kept)
+                _say(told(outcome))
+            elif outcome.seconds > SLOW_S:
+                _say(f"slow, {outcome.seconds:.0f} s: {told(outcome)}")
             if summary.total.runs % PROGRESS_RUNS == 0:
                 _say(f"{summary.line()}, {time.monotonic() - start_s:.0f} s")
         for worker in workers:
@@ -64,22 +69,25 @@ def _campaign(cases: Sequence[Case], kept: Path) -> int:
 
 
 def _keep(outcome: Outcome, folder: Path, kept: Path) -> None:
-    target = kept / outcome.case.name
+    made, target = folder / outcome.case.name, kept / outcome.case.name
     shutil.rmtree(target, ignore_errors=True)
-    if (folder / outcome.case.name).exists():
-        shutil.move(folder / outcome.case.name, target)
-    _say(_told(outcome))
+    if made.exists():
+        shutil.move(made, target)
 
 
 def _replay(case: Case, kept: Path) -> int:
     with tempfile.TemporaryDirectory(prefix="rdp-fuzz-") as name:
-        again = rerun if (kept / case.name).exists() else run
-        outcome = again(case, kept)
-    _say(_told(outcome))
+        folder = Path(name)
+        is_kept = (kept / case.name).exists()
+        outcome = rerun(case, kept, folder) if is_kept else run(case, folder)
+        if outcome.faults and not is_kept:
+            _keep(outcome, folder, kept)
+    _say(told(outcome))
     return 1 if outcome.faults else 0
 
 
-def _told(outcome: Outcome) -> str:
+def told(outcome: Outcome) -> str:
+    """Return how a run went, for a person."""
     lines = [f"{outcome.case.seed_name} {outcome.case.number}: {outcome.what}", *outcome.faults]
     counts = f"{outcome.num_converted} converted, {outcome.num_refused} refused"
     return "\n    ".join([*lines, f"{counts}, {outcome.num_flagged} flagged"])

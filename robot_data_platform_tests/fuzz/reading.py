@@ -18,7 +18,7 @@ from robot_data_platform.core.recording import AnyPicture, CameraStream, Episode
 from robot_data_platform.core.rows import StreamIndex, episode_fields, episode_rows
 from robot_data_platform.core.schema import CAMERA_PREFIX, frames_base_fields, table_schema
 from robot_data_platform.errors import DataFaultError, InvalidInputError
-from robot_data_platform.formats.profile import Profile, find_profile
+from robot_data_platform.formats.profile import Profile, find_profile, load_profile
 from robot_data_platform.formats.protocol import EpisodeListing, Format
 from robot_data_platform.formats.registry import detect_format
 from robot_data_platform.storage.source import LocalSource
@@ -62,11 +62,14 @@ class Reading:
     """Why nothing of the source can be read."""
 
 
-def read_source(root: Path, stated: Profile | None) -> Reading:
-    """Return what an ingestion would make of a folder; nothing but a refusal is caught."""
+def read_source(root: Path, stated: str | None) -> Reading:
+    """Return what an ingestion would make of a folder; nothing but a refusal is caught.
+
+    ``stated`` is a profile that wins over the folder's own.
+    """
     source = LocalSource(root, LABEL)
     try:
-        profile = find_profile(source, stated)
+        profile = find_profile(source, None if stated is None else load_profile(stated))
         reader = detect_format(source, profile.described_format)
         listing = reader.list_episodes(source, profile)
     except REFUSALS as error:
@@ -155,7 +158,7 @@ def number_of(picture: AnyPicture) -> int:
     """Return the number that a picture carries; of others, one that stands for their content."""
     if picture.dtype == np.uint8 and picture.shape == (HEIGHT_PX, WIDTH_PX, 3):
         return code_of(np.asarray(picture, np.uint8))
-    return -zlib.crc32(np.ascontiguousarray(picture))
+    return -zlib.crc32(picture.tobytes())
 
 
 def _rows(recording: Recording, streams: Mapping[str, StreamIndex]) -> pa.Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import time
 import traceback
@@ -15,15 +16,17 @@ from pathlib import Path
 from random import Random
 
 from robot_data_platform_tests.fuzz import memory
+from robot_data_platform_tests.fuzz.lake import lake_faults
 from robot_data_platform_tests.fuzz.mutations import spoil
-from robot_data_platform_tests.fuzz.mutations.tree import Change, Promise, Tree
+from robot_data_platform_tests.fuzz.mutations.tree import MAX_BYTES, Change, Promise, Tree
 from robot_data_platform_tests.fuzz.reading import Reading, read_source
 from robot_data_platform_tests.fuzz.seeds import SEEDS
 from robot_data_platform_tests.fuzz.verdict import faults
 
 MAX_MEMORY_BYTES = 2 << 30
-HASHED_BYTES = 64 << 20
-"""Larger files are none of a whole source."""
+LAKE_EVERY = 100
+"""Numbers from one run to the next that goes all the way into a lake."""
+LAKE = "lake"
 CHANGE_FILE = "change.json"
 
 
@@ -83,9 +86,10 @@ def run(case: Case, folder: Path) -> Outcome:
     return outcome
 
 
-def rerun(case: Case, folder: Path) -> Outcome:
-    """Read a source again that failed and was kept."""
-    place = folder / case.name
+def rerun(case: Case, kept: Path, folder: Path) -> Outcome:
+    """Read a source again that failed and was kept below ``kept``."""
+    place = kept / case.name
+    shutil.rmtree(place / LAKE, ignore_errors=True)
     what, promise = json.loads((place / CHANGE_FILE).read_text())
     tree = Tree(place / "source", SEEDS[case.seed_name], Random(case.name))
     change = Change(what=what, promise=Promise(promise))
@@ -102,8 +106,6 @@ def what_was_spoilt(case: Case, folder: Path) -> str:
 @lru_cache(maxsize=len(SEEDS))
 def whole_source(seed_name: str, folder: Path) -> WholeSource:
     """Write and read a seed's source, once in a process."""
-    import os
-
     seed, root = SEEDS[seed_name], folder / f"whole-{os.getpid()}" / seed_name
     root.mkdir(parents=True)
     seed.write(root)
@@ -120,6 +122,9 @@ def judge(case: Case, whole: WholeSource, tree: Tree, change: Change) -> Outcome
         spoilt = read_source(tree.root, tree.seed.profile)
         twin = read_source(tree.twin, tree.seed.profile) if tree.twin.exists() else None
         found = list(faults(whole.reading, spoilt, change.promise, _presence(whole, tree), twin))
+        if case.number % LAKE_EVERY == 0 and _is_small(tree.root):
+            lake = tree.root.with_name(LAKE)
+            found += lake_faults(tree.root, tree.seed.profile, lake, spoilt)
     except KeyboardInterrupt:
         raise
     except BaseException:  # noqa: BLE001 - whatever escapes is what is looked for
@@ -147,8 +152,14 @@ def _counted(outcome: Outcome, whole: Reading, spoilt: Reading) -> Outcome:
 
 
 def _presence(whole: WholeSource, tree: Tree) -> Callable[[str], bool]:
-    left = set(_digests(tree.root).values())
-    return lambda relative: whole.digest_by_file.get(relative) in left
+    """Return whether a file of the whole source is there: in its place, or in another one."""
+    before, left = whole.digest_by_file, _digests(tree.root)
+    moved = {digest for path, digest in left.items() if before.get(path) != digest}
+    return lambda path: path in before and (left.get(path) == before[path] or before[path] in moved)
+
+
+def _is_small(root: Path) -> bool:
+    return all(p.stat().st_size < MAX_BYTES for p in root.rglob("*") if p.is_file())
 
 
 def _digests(root: Path) -> dict[str, bytes]:
@@ -161,5 +172,5 @@ def _digest(path: Path) -> bytes:
 
 def _plain_files(root: Path) -> Iterator[Path]:
     for path in root.rglob("*"):
-        if path.is_file() and not path.is_symlink() and path.stat().st_size < HASHED_BYTES:
+        if path.is_file() and not path.is_symlink() and path.stat().st_size < MAX_BYTES:
             yield path

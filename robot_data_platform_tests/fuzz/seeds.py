@@ -12,7 +12,6 @@ import numpy as np
 from mcap.writer import CompressionType
 from rosbags.rosbag1 import Writer as Bag1Writer
 
-from robot_data_platform.formats.profile import Profile
 from robot_data_platform_tests.depth_maps import depth_map
 from robot_data_platform_tests.formats import (
     droid_files,
@@ -61,8 +60,8 @@ class Seed:
     format_name: str
     write: Callable[[Path], object]
     """Writes it into an empty folder; equal calls give equal files."""
-    profile: Profile | None = None
-    """What is stated with the source; None = its own ``profile.yaml``, if it has one."""
+    profile: str | None = None
+    """What is stated with the source, as YAML; None = its own ``profile.yaml``, if it has one."""
     checked: tuple[str, ...] = ()
     """Suffixes of files in which every byte of rows and pictures is under a checksum."""
     optional: tuple[str, ...] = ()
@@ -127,8 +126,8 @@ def _sent(first: int, num_rows: int) -> list[ros_files.Sent]:
 
 def _mcap(root: Path) -> None:
     ros_files.write_mcap(root / "take_0.mcap", _sent(0, 20), chunk_size=24_000)
-    packed = {"chunk_size": 12_000, "compression": CompressionType.LZ4}
-    ros_files.write_mcap(root / "take_1.mcap", _sent(100, 15), **packed)
+    lz4 = CompressionType.LZ4
+    ros_files.write_mcap(root / "take_1.mcap", _sent(100, 15), chunk_size=12_000, compression=lz4)
 
 
 def _rosbag2(root: Path) -> None:
@@ -216,16 +215,14 @@ SEEDS: dict[str, Seed] = {
     "lerobot_v2": Seed(format_name="lerobot", write=lambda root: write_v2(root, TAKES)),
     "lerobot_v3": Seed(format_name="lerobot", write=lambda root: write_v3(root, SHARED)),
     "lerobot_images": Seed(format_name="lerobot", write=_lerobot_images),
-    "lerobot_lance": Seed(
-        format_name="lerobot", write=lambda root: write_lance(root, ONE_CAMERA)
-    ),
+    "lerobot_lance": Seed(format_name="lerobot", write=lambda root: write_lance(root, ONE_CAMERA)),
     "aloha_hdf5": Seed(format_name="aloha_hdf5", write=_aloha),
     "robomimic_hdf5": Seed(format_name="robomimic_hdf5", write=_robomimic),
     "isaac_hdf5": Seed(
         format_name="robomimic_hdf5",
         write=lambda root: robomimic_files.write_isaac(root / "demos.hdf5", demos=(0, 3)),
     ),
-    "droid": Seed(format_name="droid", write=_droid),
+    "droid": Seed(format_name="droid", write=_droid, optional=("*/metadata_*.json",)),
     "mcap": Seed(format_name="mcap", write=_mcap, checked=(".mcap",)),
     "rosbag2": Seed(format_name="rosbag2", write=_rosbag2),
     "rosbag1": Seed(format_name="rosbag1", write=_rosbag1),
@@ -234,12 +231,10 @@ SEEDS: dict[str, Seed] = {
     "pickle": Seed(
         format_name="pickle",
         write=pickle_files.write_demos,
-        profile=Profile(control_hz=50.0, allow_pickle=True),
+        profile=f"{RATE}allow_pickle: true\n",
     ),
     "rawlog": Seed(format_name="rawlog", write=_rawlog, optional=RAWLOG_PARTS),
-    "rawlog_pictures": Seed(
-        format_name="rawlog", write=_rawlog_pictures, optional=RAWLOG_PARTS
-    ),
+    "rawlog_pictures": Seed(format_name="rawlog", write=_rawlog_pictures, optional=RAWLOG_PARTS),
     "rawlog_stated": Seed(
         format_name="rawlog", write=_rawlog_stated, optional=("*/pictures/*", "profile.yaml")
     ),

@@ -58,7 +58,7 @@ class Summary:
 
     def table(self) -> str:
         """Return a line for each seed and one for all."""
-        rows = [("", *COLUMNS)]
+        rows: list[tuple[str, ...]] = [("", *COLUMNS)]
         rows += [(name, *counts.cells()) for name, counts in sorted(self.by_seed.items())]
         rows.append(("all", *self.total.cells()))
         return "\n".join(

@@ -38,8 +38,11 @@ def faults(
         return
     told = spoilt.told - whole.told
     yield from _lost(whole, spoilt, is_there) if not told else ()
+    news_by_key = {key: e.told - _told_before(whole, key) for key, e in spoilt.episodes.items()}
+    if promise is Promise.EXCHANGED:  # a file that is wrong for several may be told of for one
+        told = told.union(*news_by_key.values())
     for key, episode in spoilt.episodes.items():
-        news = told | (episode.told - _told_before(whole, key))
+        news = told | news_by_key[key]
         fault = None if news else _difference(whole, key, episode, promise)
         if fault:
             yield f"episode {key!r} {fault}, and nothing tells of it"
@@ -80,6 +83,8 @@ def _difference(whole: Reading, key: str, episode: Episode, promise: Promise) ->
 
 
 def _compared(before: Episode, after: Episode, promise: Promise) -> str | None:
+    if promise is Promise.PARTLY and before.columns.keys() - after.columns.keys():
+        return None  # the rows may have been those of the signal that is gone
     if after.num_rows != before.num_rows:
         return f"has {after.num_rows} rows instead of {before.num_rows}"
     if promise is Promise.COUNTED:
@@ -101,9 +106,13 @@ MAY_BE_NULL = ("task", "language_instruction", "source", "is_intervention")
 def _foreign(whole: Reading, episode: Episode) -> str | None:
     """Return what of an episode is of none of the whole source: files of a kind were exchanged."""
     rows = {column for other in whole.episodes.values() for column in other.columns.values()}
-    seen = {codes for other in whole.episodes.values() for codes in other.pictures.values()}
+    seen = [{*codes} for other in whole.episodes.values() for codes in other.pictures.values()]
     strange = [name for name, column in episode.columns.items() if column not in rows]
-    strange += [name for name, codes in episode.pictures.items() if codes not in seen]
+    strange += [
+        name
+        for name, codes in episode.pictures.items()
+        if not any({*codes} - {None} <= codes_of_one for codes_of_one in seen)
+    ]
     return f"has {strange} of no episode" if strange else None
 
 

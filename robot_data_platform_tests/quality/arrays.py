@@ -20,7 +20,11 @@ from robot_data_platform.core.schema import (
     vector_field,
 )
 from robot_data_platform.quality.judgement import judge
+from robot_data_platform.quality.lag import Lag
+from robot_data_platform.quality.look import THUMBNAIL_PX, StreamLook
+from robot_data_platform.quality.measurements import EpisodeMeasurements
 from robot_data_platform.quality.picture_meter import StreamPictures
+from robot_data_platform.quality.row_measurements import RowMeasurements
 from robot_data_platform.quality.rules.integrity import GopCheck
 from robot_data_platform.quality.stored_episode import (
     LIMITS_KEY,
@@ -74,6 +78,10 @@ class CameraArrays:
     change: npt.NDArray[np.float32]
     window_change: npt.NDArray[np.float32]
     nominal_fps: float = FPS
+    measured_share: npt.NDArray[np.float32] | None = None
+    """(F,) of depth maps; None = pictures."""
+    sharpness: float = 0.1
+    lag: Lag = field(default_factory=lambda: Lag(lag_ms=20.0, confidence=0.99))
 
 
 @dataclass(slots=True)
@@ -89,8 +97,13 @@ class EpisodeArrays:
     cameras: dict[str, CameraArrays]
     declared_num_rows: int = NUM_ROWS
     nominal_hz: float = CONTROL_HZ
-    limits: list[list[float]] | None = None
+    limits: list[list[float | None]] | None = None
     units: dict[str, str] = field(default_factory=dict)
+    units_of_state: list[str] | None = None
+    """Unit of each dimension of the state, where they differ."""
+    task: str | None = "Fold the towel in half"
+    instruction: str | None = "fold the blue towel"
+    command: Lag = field(default_factory=lambda: Lag(lag_ms=80.0, confidence=0.99))
 
     def drop_camera(self, name: str) -> None:
         """Leave a camera's columns, with nulls, and nothing else of it."""
@@ -166,11 +179,27 @@ def findings_of(episode: EpisodeArrays, limits: Thresholds = THRESHOLDS) -> list
             "cameras": [
                 {"name": c.name, "num_frames": len(c.pts_ns), "num_gops": len(c.gops)} for c in seen
             ],
+            "task": episode.task,
         },
         rows=_rows(episode),
         streams=tuple(_stream(camera) for camera in seen),
     )
-    return judge(stored, [_measured(camera) for camera in seen], limits)
+    measured = EpisodeMeasurements(
+        rows=_row_measurements(episode),
+        streams=tuple(_measured(camera) for camera in seen),
+        lags=tuple(camera.lag for camera in seen),
+    )
+    return judge(stored, measured, limits)
+
+
+def _row_measurements(episode: EpisodeArrays) -> RowMeasurements:
+    return RowMeasurements(
+        digest="00",
+        sketch=np.zeros(0, np.int64),
+        num_distinct=0,
+        num_moving=0,
+        command=episode.command,
+    )
 
 
 def _stream(camera: CameraArrays) -> StoredStream:
@@ -201,8 +230,20 @@ def _measured(camera: CameraArrays) -> StreamMeasurements:
         percentiles=camera.percentiles,
         change=camera.change,
         window_change=camera.window_change,
+        motion=camera.change,
+        measured_share=(
+            np.full(len(camera.pts_ns), np.nan, np.float32)
+            if camera.measured_share is None
+            else camera.measured_share
+        ),
+        is_depth=camera.measured_share is not None,
     )
-    return StreamMeasurements(gops=tuple(camera.gops), pictures=pictures)
+    look = StreamLook(
+        thumbnail=np.full((*THUMBNAIL_PX, 3), 110, np.uint8),
+        sharpness=camera.sharpness,
+        num_sampled=15,
+    )
+    return StreamMeasurements(gops=tuple(camera.gops), pictures=pictures, look=look)
 
 
 def _rows(episode: EpisodeArrays) -> pa.Table:
@@ -211,6 +252,7 @@ def _rows(episode: EpisodeArrays) -> pa.Table:
         "episode_index": np.zeros(num_rows, np.int64),
         "frame_index": episode.frame_index.astype(np.int32),
         "timestamp_ns": episode.timestamp_ns,
+        "language_instruction": [episode.instruction] * num_rows,
     }
     for name, values in episode.signals.items():
         missing = set(episode.absent.get(name, ()))
@@ -235,6 +277,9 @@ def _schema(episode: EpisodeArrays) -> pa.Schema:
         vector_field(name, values.shape[1], JOINTS, episode.units.get(name))
         for name, values in episode.signals.items()
     ]
+    if episode.units_of_state is not None:
+        units = {**signals[0].metadata, b"rdp.units": json.dumps(episode.units_of_state)}
+        signals[0] = signals[0].with_metadata(units)
     if episode.limits is not None:
         limits = {**signals[0].metadata, LIMITS_KEY: json.dumps(episode.limits)}
         signals[0] = signals[0].with_metadata(limits)

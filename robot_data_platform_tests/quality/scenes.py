@@ -28,6 +28,8 @@ class Scene:
     frozen: Set[int] = frozenset()
     """Frames that repeat the picture before them."""
     black: Set[int] = frozenset()
+    lost: Set[int] = frozenset()
+    """Frames that were taken and never stored."""
     is_resting: bool = False
     seed: int = 0
 
@@ -45,8 +47,9 @@ class Scene:
         return np.arange(self.num_rows, dtype=np.int64) * ROW_NS
 
     def frame_ns(self) -> npt.NDArray[np.int64]:
-        """Return the time of each frame, (F,)."""
-        return np.arange(self.num_frames, dtype=np.int64) * FRAME_NS
+        """Return the time of each frame that is stored, (F,)."""
+        taken = [frame for frame in range(self.num_frames) if frame not in self.lost]
+        return np.array(taken, dtype=np.int64) * FRAME_NS
 
     def pictures(self) -> Iterator[Picture]:
         """Yield each frame, (H, W, 3) uint8."""
@@ -56,11 +59,12 @@ class Scene:
         for frame in range(self.num_frames):
             if frame not in self.frozen:
                 picture = self._expose(wall, frame, rng)
-            yield np.zeros_like(picture) if frame in self.black else picture
+            if frame not in self.lost:
+                yield np.zeros_like(picture) if frame in self.black else picture
 
     def stream(self, camera: str) -> CameraStream:
         """Return the scene as one camera's stream."""
-        pictures = PictureSequence(num_frames=self.num_frames, read=self.pictures)
+        pictures = PictureSequence(num_frames=len(self.frame_ns()), read=self.pictures)
         return CameraStream(name=camera, timestamp_ns=self.frame_ns(), pictures=pictures)
 
     def _expose(

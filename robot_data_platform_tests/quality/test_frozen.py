@@ -52,7 +52,7 @@ def _findings(
         values=state,
         is_present=np.ones(len(state), np.bool_),
         names=None,
-        unit="rad",
+        units=("rad",) * state.shape[1],
     )
     moved = moved_in_windows(
         signal, scene.row_ns(), scene.frame_ns(), pictures.window_frames, THRESHOLDS
@@ -61,7 +61,7 @@ def _findings(
 
 
 def _measure(stream: CameraStream, settings: GopSettings) -> StreamPictures:
-    window = window_frames(stream.timestamp_ns, THRESHOLDS)
+    window = window_frames(stream.timestamp_ns)
     meter = PictureMeter(stream.pictures.num_frames, window)
     decoder = GopDecoder()
     cut = cut_stream(stream, settings)
@@ -78,6 +78,8 @@ def _measure(stream: CameraStream, settings: GopSettings) -> StreamPictures:
         percentiles=meter.percentiles,
         change=meter.change,
         window_change=meter.window_change,
+        motion=meter.motion,
+        measured_share=np.full_like(meter.motion, np.nan),
     )
 
 

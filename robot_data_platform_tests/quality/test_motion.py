@@ -24,7 +24,7 @@ def moved(*joints: npt.NDArray[np.float64], frame_ns: npt.NDArray[np.int64] = FR
         values=values,
         is_present=np.ones(len(values), np.bool_),
         names=None,
-        unit=None,
+        units=(None,) * values.shape[1],
     )
     return moved_in_windows(signal, ROW_NS, frame_ns, WINDOW, THRESHOLDS)
 

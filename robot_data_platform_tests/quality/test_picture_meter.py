@@ -15,7 +15,6 @@ from robot_data_platform.quality.picture_meter import (
     most_changed,
     window_frames,
 )
-from robot_data_platform.quality.thresholds import THRESHOLDS
 
 SIDES = st.integers(8, 40)
 PICTURES = st.tuples(SIDES, SIDES).flatmap(lambda shape: arrays(np.uint8, shape))
@@ -84,8 +83,8 @@ def test_percentiles_are_those_of_the_blocks() -> None:
 @pytest.mark.parametrize(("fps", "expected"), [(30, 15), (15, 8), (10, 5), (100, 50), (2, 4)])
 def test_a_window_lasts_half_a_second_and_four_frames(fps: int, expected: int) -> None:
     pts_ns = np.arange(20, dtype=np.int64) * 1_000_000_000 // fps
-    assert window_frames(pts_ns, THRESHOLDS) == expected
+    assert window_frames(pts_ns) == expected
 
 
 def test_a_stream_of_one_frame_has_a_window() -> None:
-    assert window_frames(np.zeros(1, np.int64), THRESHOLDS) == 4
+    assert window_frames(np.zeros(1, np.int64)) == 4

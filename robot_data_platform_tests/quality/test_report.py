@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from robot_data_platform.core.finding import Finding, Severity
+from robot_data_platform.core.finding_rows import EpisodeKeys, findings_by_episode
 from robot_data_platform.core.schema import episodes_schema, findings_schema
-from robot_data_platform.quality.report import (
-    EpisodeKeys,
-    findings_by_episode,
-    findings_table,
-    rollup,
-)
+from robot_data_platform.quality.report import findings_table, rollup
 from robot_data_platform.quality.thresholds import RULES_VERSION
 
 KEYS = EpisodeKeys(episode_index=7, episode_id="ep_7", upload="u1")
@@ -27,7 +23,7 @@ FAIL = Finding(rule="state_is_finite", severity=Severity.FAIL, message="NaN.")
 
 
 def test_a_finding_becomes_a_row_of_quality() -> None:
-    table = findings_table([(KEYS, [WARN])])
+    table = findings_table([(KEYS, [WARN])], RULES_VERSION)
     assert table.schema.equals(findings_schema())
     assert table.to_pylist() == [
         {
@@ -48,43 +44,43 @@ def test_a_finding_becomes_a_row_of_quality() -> None:
 
 
 def test_no_findings_are_an_empty_table() -> None:
-    table = findings_table([(KEYS, [])])
+    table = findings_table([(KEYS, [])], RULES_VERSION)
     assert table.num_rows == 0
     assert table.schema.equals(findings_schema())
 
 
 def test_rows_of_quality_become_the_findings_they_were() -> None:
     other = EpisodeKeys(episode_index=8, episode_id="ep_8", upload="u1")
-    table = findings_table([(KEYS, [WARN, INFO]), (other, [FAIL])])
+    table = findings_table([(KEYS, [WARN, INFO]), (other, [FAIL])], RULES_VERSION)
     assert findings_by_episode(table) == {7: [WARN, INFO], 8: [FAIL]}
 
 
 def test_an_episode_without_findings_is_ok() -> None:
-    verdict = rollup([])
+    verdict = rollup([], RULES_VERSION)
     assert (verdict.status, verdict.q_version, verdict.q_rules_broken) == ("ok", RULES_VERSION, ())
     assert (verdict.q_num_info, verdict.q_num_warn, verdict.q_num_fail) == (0, 0, 0)
 
 
 def test_a_note_leaves_an_episode_ok() -> None:
-    verdict = rollup([INFO])
+    verdict = rollup([INFO], RULES_VERSION)
     assert (verdict.status, verdict.q_num_info, verdict.q_rules_broken) == ("ok", 1, ())
 
 
 def test_broken_rules_flag_an_episode_and_are_named_once() -> None:
-    verdict = rollup([WARN, FAIL, WARN])
+    verdict = rollup([WARN, FAIL, WARN], RULES_VERSION)
     assert verdict.status == "flagged"
     assert (verdict.q_num_warn, verdict.q_num_fail) == (2, 1)
     assert verdict.q_rules_broken == ("no_gaps", "state_is_finite")
 
 
 def test_findings_of_ingestion_count_too() -> None:
-    verdict = rollup([INFO], earlier=[WARN])
+    verdict = rollup([INFO], RULES_VERSION, earlier=[WARN])
     assert (verdict.status, verdict.q_num_warn, verdict.q_num_info) == ("flagged", 1, 1)
 
 
 def test_quarantine_is_never_lifted() -> None:
-    assert rollup([], is_quarantined=True).status == "quarantined"
+    assert rollup([], RULES_VERSION, is_quarantined=True).status == "quarantined"
 
 
 def test_a_rollup_is_made_of_columns_of_episodes() -> None:
-    assert set(type(rollup([])).__slots__) <= set(episodes_schema().names)
+    assert set(type(rollup([], RULES_VERSION)).__slots__) <= set(episodes_schema().names)

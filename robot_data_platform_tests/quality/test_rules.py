@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from robot_data_platform.core.finding import Severity
+from robot_data_platform.quality.lag import Lag
 from robot_data_platform_tests.quality.arrays import (
     GOP_SIZE,
     NUM_FRAMES,
     NUM_ROWS,
     WINDOW,
+    CameraArrays,
     EpisodeArrays,
     camera_arrays,
     faultless_episode,
@@ -176,6 +178,10 @@ def _beyond_limits(e: EpisodeArrays) -> None:
     e.limits = [[-2, 2], [-2, 0.9], [-2, 2], [-2, 2]]
 
 
+def _beyond_one_limit_of_few(e: EpisodeArrays) -> None:
+    e.limits = [[None, None], [None, None], [-2, 0.9], [None, None]]
+
+
 def _rests_at_limit(e: EpisodeArrays) -> None:
     e.signals[STATE][:, 2] = np.minimum(e.signals[STATE][:, 2], 0.8)
     e.limits = [[-2, 2], [-2, 2], [-2, 0.8], [-2, 2]]
@@ -214,6 +220,88 @@ def _camera_freezes(e: EpisodeArrays) -> None:
     camera.window_change[40 + WINDOW : 60] = 2.5
 
 
+def _camera_on_another_clock(e: EpisodeArrays) -> None:
+    camera = e.cameras["b"]
+    camera.pts_ns += 3_600_000 * MS
+    camera.references[:] = -1
+
+
+def _camera_is_late(e: EpisodeArrays) -> None:
+    e.cameras["b"].lag = Lag(lag_ms=5000 / 30, confidence=0.95)
+
+
+def _camera_is_a_little_early(e: EpisodeArrays) -> None:
+    e.cameras["b"].lag = Lag(lag_ms=-70.0, confidence=0.95)
+
+
+def _camera_lag_is_doubtful(e: EpisodeArrays) -> None:
+    e.cameras["b"].lag = Lag(lag_ms=400.0, confidence=0.4)
+
+
+def _state_before_action(e: EpisodeArrays) -> None:
+    e.command = Lag(lag_ms=-60.0, confidence=0.99)
+
+
+def _state_long_after_action(e: EpisodeArrays) -> None:
+    e.command = Lag(lag_ms=500.0, confidence=0.99)
+
+
+def _robot_starts_late(e: EpisodeArrays) -> None:
+    e.signals[STATE][:230] = e.signals[STATE][230]
+
+
+def _robot_stops_early(e: EpisodeArrays) -> None:
+    e.signals[STATE][170:] = e.signals[STATE][170]
+
+
+def _robot_shivers(e: EpisodeArrays) -> None:
+    rng = np.random.default_rng(0)
+    e.signals[STATE][:] = rng.normal(0, 1e-3, e.signals[STATE].shape)
+
+
+def _picture_is_dark(e: EpisodeArrays) -> None:
+    e.cameras["b"].percentiles[:90, 1] = 20
+
+
+def _lens_is_out_of_focus(e: EpisodeArrays) -> None:
+    e.cameras["b"].sharpness = 0.018
+
+
+def _depth(e: EpisodeArrays) -> CameraArrays:
+    camera = e.cameras["b"]
+    camera.percentiles[:] = np.nan
+    camera.measured_share = np.full(NUM_FRAMES, 0.9, np.float32)
+    camera.change[:] = 0.4
+    camera.window_change[:] = 0.6
+    return camera
+
+
+def _depth_is_empty(e: EpisodeArrays) -> None:
+    camera = _depth(e)
+    assert camera.measured_share is not None
+    camera.measured_share[30:60] = 0
+    camera.change[31:60] = 0
+    camera.window_change[30 + WINDOW : 60] = 0
+
+
+def _depth_freezes(e: EpisodeArrays) -> None:
+    camera = _depth(e)
+    camera.change[41:60] = 0
+    camera.window_change[40 + WINDOW : 60] = 0
+
+
+def _no_task(e: EpisodeArrays) -> None:
+    e.task = e.instruction = None
+
+
+def _placeholder_task(e: EpisodeArrays) -> None:
+    e.task, e.instruction = "Dummy task", None
+
+
+def _left_over_instruction(e: EpisodeArrays) -> None:
+    e.instruction = "open the drawer"
+
+
 CASES = [
     Case("timestamps_increase", FAIL, _row_time_stands_still, "rows 200", 1),
     Case("timestamps_increase", FAIL, _frame_time_stands_still, "camera=a frames 60", 1),
@@ -250,6 +338,7 @@ CASES = [
     ),
     Case("state_has_no_jumps", WARN, _joint_teleports, "observation_state[1] rows 200..200", 1),
     Case("state_is_within_limits", WARN, _beyond_limits, "observation_state[1]", None),
+    Case("state_is_within_limits", WARN, _beyond_one_limit_of_few, "observation_state[2]", None),
     Case("state_is_not_saturated", INFO, _rests_at_limit, "observation_state[2]", None),
     Case("signal_covers_rows", INFO, _action_starts_late, "action rows 0..3", 0.01),
     Case("signal_covers_rows", WARN, _action_is_sparse, "action rows 0..399", 134 / 400),
@@ -259,6 +348,24 @@ CASES = [
     Case(
         "picture_changes_while_moving", WARN, _camera_freezes, "camera=b frames 40..59", 19_000 / 30
     ),
+    Case("clocks_agree", FAIL, _camera_on_another_clock, "camera=b", 3596.01),
+    Case("camera_is_on_time", WARN, _camera_is_late, "camera=b", 5000 / 30),
+    Case("camera_is_on_time", INFO, _camera_is_a_little_early, "camera=b", -70),
+    Case("camera_lag_is_known", INFO, _camera_lag_is_doubtful, "camera=b", 0.4),
+    Case("state_follows_action", WARN, _state_before_action, STATE, -60),
+    Case("state_follows_action", INFO, _state_long_after_action, STATE, 500),
+    Case("motion_starts_soon", INFO, _robot_starts_late, "rows 0..", None),
+    Case("motion_lasts_to_the_end", INFO, _robot_stops_early, "rows 1", None),
+    Case("robot_moves", INFO, _robot_shivers, "rows 0..399", 3990),
+    Case("picture_is_well_exposed", INFO, _picture_is_dark, "camera=b", 0.75),
+    Case("picture_is_sharp", INFO, _lens_is_out_of_focus, "camera=b", 0.018),
+    Case("depth_is_measured", WARN, _depth_is_empty, "camera=b frames 30..59", 29_000 / 30),
+    Case(
+        "picture_changes_while_moving", WARN, _depth_freezes, "camera=b frames 40..59", 19_000 / 30
+    ),
+    Case("task_is_stated", INFO, _no_task, "task", None),
+    Case("task_is_stated", INFO, _placeholder_task, "task", None),
+    Case("instructions_fit_task", INFO, _left_over_instruction, "language_instruction", 1),
 ]
 
 
@@ -284,6 +391,20 @@ def test_a_non_finite_value_is_named_with_its_joint() -> None:
     _state_has_nan(episode)
     (finding,) = findings_of(episode)
     assert "dimension 3 'gripper' rows 17" in finding.message
+
+
+def test_a_value_beyond_its_limits_is_told_in_the_unit_of_its_dimension() -> None:
+    episode = faultless_episode()
+    _beyond_limits(episode)
+    episode.units_of_state = ["deg", "rad", "deg", "m"]
+    (finding,) = findings_of(episode)
+    assert "dimension 1 'shoulder' comes to 1 rad where -2 to 0.9 is declared" in finding.message
+
+
+def test_a_dimension_without_limits_is_not_judged() -> None:
+    episode = faultless_episode()
+    episode.limits = [[None, None]] * 4
+    assert findings_of(episode) == []
 
 
 def test_an_episode_without_rows_is_judged_by_what_it_declares() -> None:

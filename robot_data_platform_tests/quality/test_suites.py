@@ -121,6 +121,21 @@ def test_rows_without_pictures_only_warn() -> None:
     assert broken(result) == [(NOT_NULL, REFERENCE, 3, Severity.WARN)]
 
 
+def test_a_picture_far_from_its_row_only_warns() -> None:
+    offset = "observation_images_env_offset_ns"
+    table = frames().replace_schema_metadata({"rdp.camera_fps": '{"env": 25}'})
+    near = overwrite(overwrite(table, offset, 3, -20_000_000), offset, 4, 20_000_000)
+    assert broken(validate_frames(near)) == []
+    result = validate_frames(overwrite(near, offset, 5, 41_000_000))
+    assert broken(result) == [(BETWEEN, offset, 1, Severity.WARN)]
+
+
+def test_an_episode_far_shorter_than_the_others_only_warns() -> None:
+    table = pa.concat_tables([episodes(), *(renamed(episodes(), n) for n in range(1, 6))])
+    result = validate_episodes(overwrite(table, "end_ns", 0, 200_000_000))
+    assert broken(result) == [(BETWEEN, "duration_s", 1, Severity.WARN)]
+
+
 def test_good_episodes_pass() -> None:
     result = validate_episodes(episodes())
     assert result.is_passed
@@ -149,10 +164,10 @@ def test_an_episode_at_another_rate_than_the_others_only_warns() -> None:
     assert broken(result) == [(BETWEEN, "control_hz", 1, Severity.WARN)]
 
 
-def renamed(table: pa.Table) -> pa.Table:
+def renamed(table: pa.Table, number: int = 1) -> pa.Table:
     """Return the episodes as others, so that keys stay unique."""
-    ids = pc.binary_join_element_wise(table["episode_id"], "x", "_")
-    indices = pc.add(table["episode_index"], 10)
+    ids = pc.binary_join_element_wise(table["episode_id"], f"x{number}", "_")
+    indices = pc.add(table["episode_index"], 10 * number)
     other = table.set_column(0, table.schema.field(0), ids)
     return other.set_column(1, table.schema.field(1), indices)
 

@@ -130,3 +130,20 @@ def test_a_broken_mesh_is_refused(folder: Path, name: str, content: bytes) -> No
     with pytest.raises(DataFaultError) as caught:
         load_robot(urdf(folder, f"../meshes/{name}"))
     assert caught.value.kind is ErrorKind.UNREADABLE_FILE
+
+
+@pytest.mark.parametrize("name", ["urdf/arm.urdf", "meshes/base.stl", "meshes/base.dae"])
+def test_damaged_files_are_read_or_refused_by_kind(folder: Path, name: str) -> None:
+    pytest.importorskip("collada", reason="it reads Collada")
+    suffix = Path(name).suffix if name.startswith("meshes") else ".stl"
+    file = urdf(folder, f"../meshes/base{suffix}")
+    whole, rng = (folder / name).read_bytes(), np.random.default_rng(6)
+    for _ in range(40):
+        damaged = bytearray(whole)
+        for place in rng.integers(0, len(whole), rng.integers(1, 6)):
+            damaged[place] = rng.integers(256)
+        (folder / name).write_bytes(bytes(damaged[: rng.integers(1, len(whole) + 1)]))
+        try:
+            robot_mesh(load_robot(file))
+        except (DataFaultError, InvalidInputError) as err:
+            assert err.facts.get("file") or err.kind is ErrorKind.INVALID_ARGUMENT  # noqa: PT017

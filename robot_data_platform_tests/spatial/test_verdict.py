@@ -46,7 +46,7 @@ def test_a_clean_camera_is_ok() -> None:
 @pytest.mark.parametrize(
     ("changes", "rule"),
     [
-        ({"misplacement_mrad": 30.0}, "camera_is_in_place"),
+        ({"misplacement_mrad": 30.0, "misplacement_px": 8.0}, "camera_is_in_place"),
         ({"iou_median": 0.7}, "mask_covers_projection"),
         ({"edge_offset_px": 9.0}, "edges_lie_on_outline"),
         ({"motion_auc": 0.8}, "change_is_where_robot_moves"),
@@ -59,7 +59,7 @@ def test_one_test_alone_warns_however_far_it_is_off(changes: dict[str, float], r
 
 
 def test_two_tests_that_agree_fail() -> None:
-    status, severities = judged(misplacement_mrad=30.0, edge_offset_px=4.0)
+    status, severities = judged(misplacement_mrad=30.0, misplacement_px=8.0, edge_offset_px=4.0)
     assert status is CameraStatus.FAIL
     assert severities["camera_is_in_place"] is Severity.FAIL
 
@@ -69,7 +69,12 @@ def test_two_tests_that_agree_fail() -> None:
     [
         {"iou_median": 0.2},
         {"motion_auc": 0.55},
-        {"is_static": False, "motion_auc": None, "epipolar_px_per_10px": 11.0},
+        {
+            "is_static": False,
+            "motion_auc": None,
+            "epipolar_px": 6.0,
+            "epipolar_px_per_10px": 11.0,
+        },
     ],
 )
 def test_one_test_fails_alone_where_it_is_grossly_off(changes: dict[str, object]) -> None:
@@ -78,6 +83,12 @@ def test_one_test_fails_alone_where_it_is_grossly_off(changes: dict[str, object]
 
 def test_a_small_edge_offset_is_noise_whatever_the_focal_length() -> None:
     assert judged(edge_offset_px=2.2, focal_px=100.0)[0] is CameraStatus.OK
+
+
+def test_less_than_tracking_or_fitting_can_tell_is_noise() -> None:
+    assert judged(misplacement_mrad=12.0, misplacement_px=1.2)[0] is CameraStatus.OK
+    wrist = {"is_static": False, "motion_auc": None, "epipolar_px_per_10px": 3.0}
+    assert judged(**wrist, epipolar_px=0.9)[0] is CameraStatus.OK
 
 
 def test_a_lag_that_something_else_may_explain_is_not_measured() -> None:
@@ -105,7 +116,7 @@ def test_a_robot_at_rest_is_no_pass() -> None:
 
 
 def test_rough_masks_only_warn() -> None:
-    _, severities = judged(mask_source=MaskSource.GRABCUT, iou_median=0.6, misplacement_mrad=20.0)
+    _, severities = judged(mask_source=MaskSource.GRABCUT, iou_median=0.6, edge_offset_px=9.0)
     assert severities["mask_covers_projection"] is Severity.WARN
 
 

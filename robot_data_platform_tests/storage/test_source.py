@@ -84,3 +84,24 @@ def test_a_path_that_is_let_pass_stays_below_any_root(text: str) -> None:
         return
     assert Path("/root/x", relative).resolve().is_relative_to("/root/x")
     assert relative.parts
+
+
+def test_links_that_lead_to_each_other_are_refused_by_name(folder: Path) -> None:
+    (folder / "link").symlink_to("back")
+    (folder / "back").symlink_to("link")
+    assert LocalSource(folder).list_files() == ("data/a.bin", "data/deep/.hidden")
+    with pytest.raises(InvalidInputError, match=r"'link'.*symbolic link"):
+        LocalSource(folder).local_path("link")
+
+
+def test_a_name_that_is_no_text_is_refused_by_name(folder: Path) -> None:
+    (folder / "take_\udcff.mcap").touch()
+    with pytest.raises(InvalidInputError, match=r"expected text\. Rename it") as caught:
+        LocalSource(folder).list_files()
+    assert caught.value.kind is ErrorKind.INVALID_NAME
+    str(caught.value).encode()
+
+
+def test_a_name_longer_than_a_file_can_have_is_a_missing_file(folder: Path) -> None:
+    with pytest.raises(DataFaultError, match="is not in"):
+        LocalSource(folder).local_path("x" * 5000)

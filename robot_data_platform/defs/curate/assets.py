@@ -9,7 +9,7 @@ from robot_data_platform.curation.release import create_release
 from robot_data_platform.curation.spec import SplitSpec, default_spec, parse_spec
 from robot_data_platform.curation.splits import curate
 from robot_data_platform.defs.failures import failures
-from robot_data_platform.defs.ingest.assets import CODE_VERSION, RETRY, quality_results
+from robot_data_platform.defs.ingest.assets import CODE_VERSION, RETRY, spatial_results
 from robot_data_platform.defs.metadata import table_metadata
 from robot_data_platform.defs.partitions import DATASETS
 from robot_data_platform.defs.resources import Platform, run_info
@@ -34,7 +34,7 @@ class ReleaseConfig(SplitConfig):
 
 @dg.asset(
     partitions_def=DATASETS,
-    deps=[dg.AssetDep(quality_results, partition_mapping=dg.AllPartitionMapping())],
+    deps=[dg.AssetDep(spatial_results, partition_mapping=dg.AllPartitionMapping())],
     group_name="curation",
     kinds={"lance"},
     code_version=CODE_VERSION,

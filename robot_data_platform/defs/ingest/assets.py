@@ -1,4 +1,4 @@
-"""Assets per upload: raw_episodes, gop_video, frames, episodes, quality_results."""
+"""Assets per upload: from raw_episodes over the tables to quality and spatial results."""
 
 import time
 
@@ -11,6 +11,7 @@ from robot_data_platform.compute.pictures import contact_sheets
 from robot_data_platform.compute.publish import publish_episodes
 from robot_data_platform.compute.quality import write_quality
 from robot_data_platform.compute.registration import register_upload
+from robot_data_platform.compute.spatial import write_spatial
 from robot_data_platform.defs.failures import failures
 from robot_data_platform.defs.metadata import Metadata, data_version, picture, table_metadata
 from robot_data_platform.defs.partitions import UPLOADS
@@ -203,6 +204,43 @@ def quality_results(
             "num_ok": result.num_ok,
             "num_flagged": result.num_flagged,
             "num_quarantined": result.num_quarantined,
+            "findings_by_rule": dg.MetadataValue.json(result.num_findings_by_rule),
+            "worst": dg.MetadataValue.md(result.worst_markdown()),
+            "is_new": result.is_new,
+            "wall_s": time.perf_counter() - started,
+        },
+    )
+
+
+@dg.asset(
+    partitions_def=UPLOADS,
+    deps=[quality_results],
+    group_name="quality",
+    kinds={"lance"},
+    code_version=CODE_VERSION,
+    retry_policy=RETRY,
+    pool="lance_episodes",
+)
+def spatial_results(
+    context: dg.AssetExecutionContext, platform: Platform
+) -> dg.MaterializeResult[None]:
+    """One row per finding on cameras and joints; the verdicts go to columns of ``episodes``."""
+    started, run = time.perf_counter(), run_info(context)
+    with failures():
+        ingestion = platform.ingestion(context.partition_key)
+        result = write_spatial(ingestion, platform.fanout, run, progress_of("spatial_results"))
+        lake, dataset = ingestion.workplace.lake, ingestion.dataset
+        if result.is_new:
+            record_edges(
+                lake, dataset, ("spatial", result.spatial_version), list(result.reads.items()), run
+            )
+    return dg.MaterializeResult(
+        data_version=data_version(dataset, "spatial", result.spatial_version),
+        metadata={
+            **table_metadata(lake, dataset, "spatial", result.spatial_version, result.reads),
+            "dataset": dataset,
+            **{f"camera/{name}": picture(sheet, name) for name, sheet in result.overlays.items()},
+            "episodes_by_verdict": dg.MetadataValue.json(result.num_by_verdict),
             "findings_by_rule": dg.MetadataValue.json(result.num_findings_by_rule),
             "worst": dg.MetadataValue.md(result.worst_markdown()),
             "is_new": result.is_new,

@@ -33,4 +33,5 @@ INGEST_CHECKS = [
     _upload_check("episodes", checks.no_episode_is_quarantined, blocking=False),
     _upload_check("episodes", episodes_suite_holds, blocking=False),
     _upload_check("quality_results", checks.no_rule_is_broken, blocking=False),
+    _upload_check("spatial_results", checks.no_calibration_is_contradicted, blocking=False),
 ]

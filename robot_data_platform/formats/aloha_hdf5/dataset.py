@@ -15,7 +15,7 @@ from robot_data_platform.formats.hdf5_attributes import (
     text_attributes,
 )
 from robot_data_platform.formats.hdf5_cameras import read_cameras
-from robot_data_platform.formats.hdf5_files import list_hdf5, open_hdf5
+from robot_data_platform.formats.hdf5_files import NO_HDF5, list_hdf5, open_hdf5
 from robot_data_platform.formats.hdf5_members import datasets, group_at, names_dataset
 from robot_data_platform.formats.hdf5_process import has_layout, read_apart
 from robot_data_platform.formats.hdf5_signals import (
@@ -28,6 +28,7 @@ from robot_data_platform.formats.protocol import EpisodeListing
 from robot_data_platform.formats.row_rate import StatedRate, no_rate, times_at_rate
 from robot_data_platform.formats.statements import apply_profile
 from robot_data_platform.formats.timing import check_rows
+from robot_data_platform.formats.unread_files import files_besides, unread_files
 
 if TYPE_CHECKING:
     import h5py
@@ -48,6 +49,7 @@ class AlohaHdf5Format:
 
     def list_episodes(self, source: Source, profile: Profile) -> EpisodeListing:
         """Return one episode per HDF5 file, in natural order; no file is opened."""
+        paths = list_hdf5(source)
         return EpisodeListing(
             episodes=tuple(
                 EpisodeRef(
@@ -55,8 +57,9 @@ class AlohaHdf5Format:
                     source_episode_index=last_number(PurePosixPath(path).stem),
                     files=(path,),
                 )
-                for path in list_hdf5(source)
-            )
+                for path in paths
+            ),
+            findings=tuple(unread_files(files_besides(source, paths), NO_HDF5)),
         )
 
     def read(self, source: Source, ref: EpisodeRef, profile: Profile) -> Recording:

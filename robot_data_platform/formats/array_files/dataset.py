@@ -19,6 +19,7 @@ from robot_data_platform.formats.natural_order import last_number, natural_key
 from robot_data_platform.formats.profile import Profile
 from robot_data_platform.formats.protocol import EpisodeListing
 from robot_data_platform.formats.statements import apply_profile
+from robot_data_platform.formats.unread_files import files_besides, unread_files
 
 NOTES = (".json", ".md", ".txt", ".yaml", ".yml")
 """Suffixes of files that may lie beside the data and say nothing that is read."""
@@ -53,7 +54,10 @@ class _ArrayFormat:
         paths = [path for path in source.list_files() if _suffix(path) in self.suffixes]
         ordered = sorted(paths, key=natural_key)
         refs = (ref for path in ordered for ref in self._refs(source, path, profile))
-        return EpisodeListing(episodes=tuple(refs))
+        others = unread_files(
+            files_besides(source, paths), f"whose names don't end in {' or '.join(self.suffixes)}"
+        )
+        return EpisodeListing(episodes=tuple(refs), findings=tuple(others))
 
     def read(self, source: Source, ref: EpisodeRef, profile: Profile) -> Recording:
         """Return one episode; row k lies at ``k / control_hz``, or where ``timestamp_ns`` says.

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from robot_data_platform.core.finding import Finding, Severity
 from robot_data_platform.core.recording import EpisodeRef, Recording, Signal
 from robot_data_platform.core.source import Source
 from robot_data_platform.errors import DataFaultError, ErrorKind
@@ -36,6 +34,7 @@ from robot_data_platform.formats.profile import PROFILE_FILE, Profile
 from robot_data_platform.formats.protocol import EpisodeListing
 from robot_data_platform.formats.statements import apply_profile
 from robot_data_platform.formats.timing import check_rows
+from robot_data_platform.formats.unread_files import unread_files
 
 if TYPE_CHECKING:
     import h5py
@@ -57,9 +56,10 @@ class DroidFormat:
         """Return one episode per folder, in natural order; one without trajectory is broken."""
         folders, outside = episode_folders(source.list_files())
         others = [path for folder in folders for path in folder.others] + outside
+        unread = [path for path in others if path != PROFILE_FILE]
         return EpisodeListing(
             episodes=tuple(EpisodeRef(source_key=f.key, files=f.files) for f in folders),
-            findings=tuple(_not_read([path for path in others if path != PROFILE_FILE])),
+            findings=tuple(unread_files(unread, "which are no part of an episode")),
         )
 
     def read(self, source: Source, ref: EpisodeRef, profile: Profile) -> Recording:
@@ -89,18 +89,6 @@ def _read_folder(
 
 def _is_droid(file: h5py.File) -> bool:
     return names_dataset(file, STATE_PATH) and names_dataset(file, ACTION_PATH)
-
-
-def _not_read(paths: Sequence[str]) -> Iterator[Finding]:
-    if paths:
-        yield Finding(
-            rule="files_are_read",
-            severity=Severity.INFO,
-            message=f"{len(paths)} files were left out: got {shortened(paths, 3)}, which are "
-            "neither trajectory, nor MP4, nor description of an episode.",
-            value=len(paths),
-            unit="files",
-        )
 
 
 def _folder(ref: EpisodeRef, subject: str) -> EpisodeFolder:

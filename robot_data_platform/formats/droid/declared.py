@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
 ROLES = ("wrist", "ext1", "ext2")
 """Cameras of a DROID setup; ``ext1`` has the smaller serial as text (droid, parse.py)."""
+KIND_BY_FIELD: Mapping[str, tuple[type, ...]] = {
+    "current_task": (str,),
+    "success": (bool,),
+    "trajectory_length": (int,),
+    **{f"{role}_cam_serial": (str, int) for role in ROLES},
+}
+"""Fields of the JSON file that are used, and what they hold."""
 OUTCOMES = {"success": True, "failure": False}
 """Names of the folders that a recorder sorts its episodes into."""
 
@@ -88,6 +95,7 @@ def read_declared(
         is_success=is_success,
         findings=(
             *unreadable,
+            *_wrong_fields(fields, subject),
             *row_count_findings(claimed, num_rows, "`trajectory_length`", subject),
             *outcome_findings(is_success, where, subject),
             *_contradiction(stated, subject),
@@ -115,6 +123,19 @@ def _fields(
             where=folder.metadata[0],
         )
         return {}, (finding,)
+
+
+def _wrong_fields(fields: JsonObject, subject: str) -> Iterator[Finding]:
+    for key, kinds in KIND_BY_FIELD.items():
+        value = fields.get(key)
+        if value is not None and type(value) not in kinds:
+            yield Finding(
+                rule="metadata_is_readable",
+                severity=Severity.FAIL,
+                message=f"{subject}: `{key}` of its description was left out: got {value!r:.80}, "
+                f"expected {' or '.join(kind.__name__ for kind in kinds)}.",
+                where=key,
+            )
 
 
 def _contradiction(stated: Mapping[str, bool], subject: str) -> tuple[Finding, ...]:

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from robot_data_platform.core.recording import Int64Array
 from robot_data_platform.core.source import Source
 from robot_data_platform.errors import DataFaultError, ErrorKind
 from robot_data_platform.formats.data_files import unreadable
 from robot_data_platform.formats.parquet_files import checked, open_parquet
-from robot_data_platform.formats.vectors import to_int64
+from robot_data_platform.formats.vectors import to_float64, to_int64
 
 _LEROBOT_PREFIXES = ("data", "videos", "meta/", "stats/")
 _LEROBOT_COLUMNS = frozenset(
@@ -70,14 +69,13 @@ class EpisodeTable:
         name = next((n for n in names if n in self.table.column_names), None)
         if name is None:
             return np.full(len(self.episode_index), ABSENT, dtype=np.int64)
-        return to_int64(pc.fill_null(self.table[name], ABSENT), f"meta/episodes column {name!r}")
+        return to_int64(self.table[name], f"meta/episodes column {name!r}", ABSENT)
 
     def seconds(self, name: str) -> npt.NDArray[np.float64]:
         """Return a column of times as float64 seconds; null or absent is NaN."""
         if name not in self.table.column_names:
             return np.full(len(self.episode_index), np.nan)
-        values: npt.NDArray[np.float64] = self.table[name].cast(pa.float64()).to_numpy()
-        return values
+        return to_float64(self.table[name], f"meta/episodes column {name!r}")
 
     def tasks(self, row: int) -> tuple[str, ...]:
         """Return the task texts that a row lists."""
@@ -103,7 +101,8 @@ def read_episode_table(
     Raises
     ------
     DataFaultError
-        ``shape-mismatch``: ``episode_index`` is absent or holds something else than numbers.
+        ``shape-mismatch``: ``episode_index`` or ``length`` holds something else than numbers.
+        ``metadata-contradiction``: a column has two types that don't go together.
     """
     tables: dict[str, pa.Table] = {}
     faults: dict[str, DataFaultError] = {}
@@ -113,7 +112,7 @@ def read_episode_table(
         except DataFaultError as fault:
             faults[relative] = fault
     empty = pa.table({name: pa.array([], pa.int64()) for name in sorted(REQUIRED_COLUMNS)})
-    table = pa.concat_tables([*tables.values()] or [empty], promote_options="permissive")
+    table = _merged([*tables.values()] or [empty])
     numbers = to_int64(table["episode_index"], "meta/episodes column 'episode_index'")
     return (
         EpisodeTable(
@@ -122,12 +121,21 @@ def read_episode_table(
             file_number=np.repeat(np.arange(len(tables)), [t.num_rows for t in tables.values()]),
             episode_index=numbers,
             order=np.argsort(numbers, kind="stable"),
-            num_rows=to_int64(
-                pc.fill_null(table["length"], ABSENT), "meta/episodes column 'length'"
-            ),
+            num_rows=to_int64(table["length"], "meta/episodes column 'length'", ABSENT),
         ),
         faults,
     )
+
+
+def _merged(tables: Sequence[pa.Table]) -> pa.Table:
+    try:
+        return pa.concat_tables(tables, promote_options="permissive")
+    except pa.ArrowException as err:
+        raise DataFaultError(
+            f"Files of meta/episodes differ in their columns: got {err}, expected one type for "
+            "each column. Write them again.",
+            kind=ErrorKind.METADATA_CONTRADICTION,
+        ) from err
 
 
 def _read(source: Source, relative: str) -> pa.Table:

@@ -72,7 +72,7 @@ class EpisodesV3:
         path = self._index.videos[key].path(row)
         if path is None or not self._store.has_camera(ref, key, path):
             return None
-        video = self._shared_video(key, int(self._index.videos[key].file_number[row]), path)
+        video = self._shared_video(key, row, path)
         if self._index.number(row) not in video.episode_index:
             raise _no_start(self._index.number(row), path)
         first, findings = first_frame(
@@ -83,11 +83,14 @@ class EpisodesV3:
         is_last = video.is_last(self._index.number(row))
         return VideoPlace(path=path, first_frame=first, is_last=is_last, findings=findings)
 
-    def _shared_video(self, key: str, number: int, path: str) -> SharedVideo:
+    def _shared_video(self, key: str, row: int, path: str) -> SharedVideo:
+        number = int(self._index.videos[key].file_number[row])
         if (key, number) not in self._shared:
             start_s = self._index.table.seconds(f"videos/{key}/from_timestamp")
             sharing = self._index.videos[key].rows_of_file(number)
             rows = sharing[np.isfinite(start_s[sharing])]
+            if not len(rows):
+                raise _no_start(self._index.number(row), path)
             self._shared[key, number] = share_video(
                 path,
                 self._index.table.episode_index[rows],

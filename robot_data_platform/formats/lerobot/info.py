@@ -92,7 +92,7 @@ def read_info(source: Source) -> Info:
         version=version,
         storage=storage,
         fps=read_rate(source, INFO_FILE, raw),
-        features=tuple(_feature(key, value) for key, value in features.items()),
+        features=tuple(_feature(source, key, value) for key, value in features.items()),
         data_path=PathTemplate(data_path),
         video_path=PathTemplate(video_path) if isinstance(video_path, str) else None,
         chunks_size=_count(raw, "chunks_size") or _DEFAULT_CHUNK,
@@ -145,14 +145,17 @@ def _layout(raw: JsonObject, source: Source) -> tuple[str, str]:
     )
 
 
-def _feature(key: str, value: object) -> Feature:
+def _feature(source: Source, key: str, value: object) -> Feature:
     raw = cast("JsonObject", value) if isinstance(value, dict) else {}
-    shape = raw.get("shape")
+    dtype, shape = raw.get("dtype"), raw.get("shape")
+    if not isinstance(dtype, str):
+        got = f"got feature {key!r} {value!r:.80}, expected an object with a text `dtype`"
+        raise unreadable(source, INFO_FILE, got)
     sides = [side for side in shape if isinstance(side, int)] if isinstance(shape, list) else []
     info = raw.get("info") or raw.get("video_info")
     return Feature(
         key=key,
-        dtype=str(raw.get("dtype")),
+        dtype=dtype,
         shape=tuple(sides),
         names=tuple(_texts(raw.get("names"))) or None,
         info=cast("JsonObject", info) if isinstance(info, dict) else {},

@@ -99,6 +99,7 @@ def open_lance(source: Source, name: str, columns: Sequence[str]) -> LanceTable:
     for relative in own:
         if not relative.startswith(f"{name}/data/"):
             source.local_path(relative)
+    _check_plain(source, name)
     table = open_foreign_table(source.local_folder / name, f"Table {name!r} of {source.label!r}")
     absent = sorted(set(columns) - set(table.schema.names))
     if absent:
@@ -116,6 +117,14 @@ def open_lance(source: Source, name: str, columns: Sequence[str]) -> LanceTable:
             for fragment in table.fragments
         },
     )
+
+
+def _check_plain(source: Source, name: str) -> None:
+    """Refuse what Lance would follow or wait for: it opens by itself whatever lies in a folder."""
+    for path in (source.local_folder / name).rglob("*"):
+        if not path.is_file() and (path.is_symlink() or not path.is_dir()):
+            where = path.relative_to(source.local_folder).as_posix()
+            raise unreadable(source, where, "got a link or a pipe, expected a file or a folder")
 
 
 def _with_blobs(data_file: str, own: Sequence[str]) -> list[str]:

@@ -13,7 +13,7 @@ from robot_data_platform.formats.data_files import unreadable
 from robot_data_platform.formats.file_memo import FileMemo
 from robot_data_platform.formats.lerobot.episode_runs import EpisodeRuns, find_runs
 from robot_data_platform.formats.parquet_files import checked, open_parquet
-from robot_data_platform.formats.vectors import to_int64
+from robot_data_platform.formats.vectors import is_numeric, to_int64
 
 EPISODE = "episode_index"
 MAX_SHARED_BYTES = 128 << 20
@@ -137,6 +137,9 @@ def _read_footer(source: Source, relative: str) -> DataFile:
             raise unreadable(
                 source, relative, f"got columns {names}, expected {EPISODE} among them"
             )
+        kind = file.schema_arrow.field(EPISODE).type
+        if pa.types.is_nested(kind) or not is_numeric(kind):
+            raise unreadable(source, relative, f"got {EPISODE} of type {kind}, expected numbers")
         leaves = [file.schema.column(i).path for i in range(len(file.schema))]
         groups = range(file.metadata.num_row_groups)
         return DataFile(

@@ -6,6 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import cast
 
+import pyarrow as pa
+
 from robot_data_platform.core.finding import Finding
 from robot_data_platform.core.source import Source
 from robot_data_platform.formats.data_files import unreadable
@@ -64,6 +66,9 @@ def _from_parquet(source: Source, relative: str, name: str) -> dict[int, str]:
     if column is None or number not in table.column_names:
         got = f"got columns {table.column_names}, expected {number} and {' or '.join(texts)}"
         raise unreadable(source, relative, got)
+    kind = table.schema.field(column).type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind)):
+        raise unreadable(source, relative, f"got {column} of type {kind}, expected texts")
     numbers = to_int64(table[number], f"{relative} column {number}").tolist()
     pairs = zip(numbers, table[column].to_pylist(), strict=True)
     return {index: str(text) for index, text in pairs if text is not None}

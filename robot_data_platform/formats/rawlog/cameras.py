@@ -47,7 +47,7 @@ def read_camera(
     clock, times = _times(source, timestamps)
     check_increasing(times, f"{subject} camera {name!r}")
     pictures = VideoSegment(
-        path=str(data_path(source, video)), first_frame=0, num_frames=len(times)
+        path=str(data_path(source, video)), first_frame=0, num_frames=len(times), is_last=True
     )
     stream = CameraStream(name=name, timestamp_ns=times, pictures=pictures)
     return TimedCamera(stream=stream, clock=clock)

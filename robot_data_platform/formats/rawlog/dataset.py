@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from pathlib import PurePosixPath
 
-from robot_data_platform.core.finding import Finding, Severity
 from robot_data_platform.core.recording import EpisodeRef, Recording
 from robot_data_platform.core.source import Source
 from robot_data_platform.errors import DataFaultError
 from robot_data_platform.formats.json_files import read_json
-from robot_data_platform.formats.natural_order import last_number, shortened
+from robot_data_platform.formats.natural_order import last_number
 from robot_data_platform.formats.profile import Profile
 from robot_data_platform.formats.protocol import EpisodeListing
 from robot_data_platform.formats.rawlog.episode import read_folder
@@ -21,6 +20,7 @@ from robot_data_platform.formats.rawlog.folders import (
 )
 from robot_data_platform.formats.rawlog.stated_folders import stated_folders
 from robot_data_platform.formats.statements import apply_profile
+from robot_data_platform.formats.unread_files import unread_files
 
 
 class RawlogFormat:
@@ -37,9 +37,10 @@ class RawlogFormat:
     def list_episodes(self, source: Source, profile: Profile) -> EpisodeListing:
         """Return one episode per folder, in the natural order of their names."""
         folders, outside = _folders(source.list_files(), profile)
+        unknown = [*outside, *(path for folder in folders for path in folder.others)]
         return EpisodeListing(
             episodes=tuple(_ref(source, folder) for folder in folders if folder.files),
-            findings=tuple(_unknown_files(folders, outside)),
+            findings=tuple(unread_files(unknown, "which the layout does not know")),
         )
 
     def read(self, source: Source, ref: EpisodeRef, profile: Profile) -> Recording:
@@ -72,16 +73,3 @@ def _index(source: Source, folder: EpisodeFolder) -> int | None:
     except DataFaultError:
         return None  # reading the episode says what is wrong with it
     return index if type(index) is int else None
-
-
-def _unknown_files(folders: Sequence[EpisodeFolder], outside: Sequence[str]) -> Iterator[Finding]:
-    unknown = [*outside, *(path for folder in folders for path in folder.others)]
-    if unknown:
-        yield Finding(
-            rule="files_are_read",
-            severity=Severity.INFO,
-            message=f"{len(unknown)} files were left out: got {shortened(unknown, 3)}, which the "
-            "layout does not know.",
-            value=len(unknown),
-            unit="files",
-        )

@@ -14,7 +14,7 @@ from robot_data_platform.core.recording import AnyPicture, CameraStream, Picture
 from robot_data_platform.core.source import Source
 from robot_data_platform.errors import DataFaultError, ErrorKind
 from robot_data_platform.formats.blank_cameras import blank_camera, is_blank
-from robot_data_platform.formats.data_files import data_path
+from robot_data_platform.formats.data_files import whole_bytes
 from robot_data_platform.formats.depth_pictures import decode_depth, is_depth_picture
 from robot_data_platform.formats.natural_order import shortened
 from robot_data_platform.formats.pictures import as_rgb, decode_picture, is_deep_png
@@ -23,6 +23,8 @@ from robot_data_platform.formats.timing import check_increasing
 Decode = Callable[[bytes, str], AnyPicture]
 """Makes a picture of a file's bytes; the text says which file it is."""
 
+MAX_FILE_BYTES = 128 << 20
+"""Of one picture; a larger one is refused unread. 4K takes 50 MB where nothing is packed."""
 _INT64 = range(-(1 << 63), 1 << 63)
 
 
@@ -67,7 +69,7 @@ def read_pictures(
         return PictureCamera(stream=None, findings=(*empty, absent))
     times = np.array([recorded[path] for path in ordered], dtype=np.int64)
     check_increasing(times, f"{subject} camera {name!r}")
-    first = data_path(source, ordered[0]).read_bytes()
+    first = whole_bytes(source, ordered[0], MAX_FILE_BYTES)
     is_depth = is_depth_picture(first)
     if is_deep_png(first) and not is_depth:
         return PictureCamera(stream=None, findings=(*empty, _deep(name, ordered[0], subject)))
@@ -98,7 +100,7 @@ def _time(path: str, subject: str) -> int:
 
 def _iterate(source: Source, paths: Sequence[str], decode: Decode) -> Iterator[AnyPicture]:
     for path in paths:
-        data = data_path(source, path).read_bytes()
+        data = whole_bytes(source, path, MAX_FILE_BYTES)
         yield decode(data, f"Picture {path!r} of {source.label!r}")
 
 
@@ -148,6 +150,6 @@ def _blank(
     where = f"Picture {paths[0]!r} of {source.label!r}"
     is_alike = len({source.size_bytes(path) for path in paths}) == 1
     looked_at = paths if is_alike else ()
-    stored = (data_path(source, path).read_bytes() for path in looked_at)
+    stored = (whole_bytes(source, path, MAX_FILE_BYTES) for path in looked_at)
     if is_blank(stored, lambda data: decode(data, where)):
         yield blank_camera(name, len(paths), subject, "They were kept.")

@@ -17,7 +17,7 @@ from robot_data_platform.formats.hdf5_attributes import (
     text_attributes,
 )
 from robot_data_platform.formats.hdf5_cameras import read_cameras
-from robot_data_platform.formats.hdf5_files import list_hdf5, open_hdf5
+from robot_data_platform.formats.hdf5_files import NO_HDF5, list_hdf5, open_hdf5
 from robot_data_platform.formats.hdf5_members import datasets_below
 from robot_data_platform.formats.hdf5_process import has_layout, read_apart
 from robot_data_platform.formats.hdf5_signals import check_signals, is_vector, read_signals
@@ -47,6 +47,7 @@ from robot_data_platform.formats.robomimic_hdf5.state import (
 from robot_data_platform.formats.row_rate import times_at_rate
 from robot_data_platform.formats.statements import apply_profile
 from robot_data_platform.formats.timing import check_rows
+from robot_data_platform.formats.unread_files import files_besides, unread_files
 
 if TYPE_CHECKING:
     import h5py
@@ -67,10 +68,14 @@ class RobomimicHdf5Format:
 
     def list_episodes(self, source: Source, profile: Profile) -> EpisodeListing:
         """Return one episode per demo; files and demos in natural order."""
-        listings = [list_demos(source, path) for path in list_hdf5(source)]
+        paths = list_hdf5(source)
+        listings = [list_demos(source, path) for path in paths]
         return EpisodeListing(
             episodes=tuple(ref for listing in listings for ref in listing.episodes),
-            findings=tuple(finding for listing in listings for finding in listing.findings),
+            findings=(
+                *(finding for listing in listings for finding in listing.findings),
+                *unread_files(files_besides(source, paths), NO_HDF5),
+            ),
         )
 
     def read(self, source: Source, ref: EpisodeRef, profile: Profile) -> Recording:

@@ -12,13 +12,13 @@ from robot_data_platform.core.recording import EpisodeRef
 from robot_data_platform.core.source import Source
 from robot_data_platform.errors import DataFaultError
 from robot_data_platform.formats.natural_order import last_number, natural_key, shortened
-from robot_data_platform.formats.profile import PROFILE_FILE
 from robot_data_platform.formats.protocol import EpisodeListing
 from robot_data_platform.formats.ros.bag_metadata import (
     METADATA_FILE,
     is_bag_metadata,
     read_metadata,
 )
+from robot_data_platform.formats.unread_files import files_besides, unread_files
 
 _PART = re.compile(r"(?P<stem>.+)_(?P<number>\d+)(?P<suffix>(\.bag)?\.[a-z0-9]+)")
 _DATE = re.compile(r"\d{4}[-_]\d{2}[-_]\d{2}[-_]\d{2}[-_]\d{2}[-_]\d{2}$")
@@ -53,18 +53,15 @@ def list_recordings(source: Source, suffixes: tuple[str, ...]) -> EpisodeListing
     others = _by_name([path for path in parts if path not in taken])
     groups += others
     logs = tuple(suffix + _WAL for suffix in suffixes)
-    unknown = [
-        path
-        for path in files
-        if path not in {*taken, *parts, PROFILE_FILE} and not path.endswith(logs)
-    ]
+    others_of_source = files_besides(source, {*taken, *parts})
+    unknown = [path for path in others_of_source if not path.endswith(logs)]
     return EpisodeListing(
         episodes=tuple(_ref(group) for group in sorted(groups, key=lambda g: natural_key(g.key))),
         findings=(
             *_put_together(others),
             *_incomplete(others),
             *_undeclared(others, described),
-            *_not_read(unknown),
+            *unread_files(unknown, "which are no recordings of messages"),
         ),
     )
 
@@ -168,17 +165,5 @@ def _undeclared(groups: Sequence[_Group], described: Sequence[str]) -> Iterator[
                 f"{shortened(stray, 3)}. They were read as recordings of their own."
             ),
             value=len(stray),
-            unit="files",
-        )
-
-
-def _not_read(unknown: Sequence[str]) -> Iterator[Finding]:
-    if unknown:
-        yield Finding(
-            rule="files_are_read",
-            severity=Severity.INFO,
-            message=f"{len(unknown)} files were left out: got {shortened(unknown, 3)}, which are "
-            "no recordings of messages.",
-            value=len(unknown),
             unit="files",
         )

@@ -47,10 +47,10 @@ def read_summary(file: BinaryIO, size_bytes: int) -> McapSummary:
     if size_bytes - start > MAX_RECORD_BYTES:
         return McapSummary()
     file.seek(start)
-    return _parsed(file.read(size_bytes - start))
+    return _parsed(file.read(size_bytes - start), size_bytes)
 
 
-def _parsed(section: bytes) -> McapSummary:
+def _parsed(section: bytes, size_bytes: int) -> McapSummary:
     schemas: dict[int, Schema] = {}
     channels: dict[int, Channel] = {}
     starts: list[int] = []
@@ -62,7 +62,7 @@ def _parsed(section: bytes) -> McapSummary:
                 schemas[record.id] = record
             elif isinstance(record, Channel):
                 channels[record.id] = record
-            elif isinstance(record, ChunkIndex):
+            elif isinstance(record, ChunkIndex) and record.chunk_start_offset < size_bytes:
                 starts.append(record.chunk_start_offset)
             elif isinstance(record, Statistics):
                 counts = dict(record.channel_message_counts)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
@@ -33,6 +34,7 @@ def connect(path: Path) -> sqlite3.Connection:
         It can't be opened.
     """
     connection = sqlite3.connect(f"file:{quote(str(path))}?immutable=1", uri=True)
+    connection.text_factory = partial(str, encoding="utf-8", errors="replace")
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_RECORD_BYTES)
     return connection
 
@@ -56,7 +58,11 @@ class SqlitePart:
     def __init__(self, connection: sqlite3.Connection, name: str) -> None:
         self._connection = connection
         self._name = name
-        self._tables = {row[0] for row in self._rows("SELECT name FROM sqlite_master")}
+        # No views: one may yield rows for ever.
+        query = "SELECT name FROM sqlite_master WHERE type = 'table'"
+        self._tables = {row[0] for row in self._rows(query)}
+        if not {"messages", "topics"} <= self._tables:
+            raise sqlite3.DatabaseError(f"tables {sorted(map(str, self._tables))}")
         self._channels = self._read_channels()
 
     def messages(self, is_wanted: IsWanted, log: ReadLog) -> Iterator[Message]:

@@ -1,4 +1,4 @@
-"""Rules on what the pictures show: neither black nor white, and moving with the robot."""
+"""Rules on what the pictures show: neither black nor white nor empty, and moving with the robot."""
 
 from __future__ import annotations
 
@@ -25,6 +25,12 @@ def picture_is_not_overexposed(pictures: StreamPictures, limits: Thresholds) -> 
     return _long_runs("picture_is_not_overexposed", "white", is_white, pictures, limits)
 
 
+def depth_is_measured(pictures: StreamPictures, limits: Thresholds) -> list[Finding]:
+    """Warn of a run of depth maps in which next to nothing is measured."""
+    is_empty = pictures.measured_share <= limits.depth_measured_share.value
+    return _long_runs("depth_is_measured", "empty", is_empty, pictures, limits)
+
+
 def _long_runs(
     rule: str, what: str, is_bad: Bools, pictures: StreamPictures, limits: Thresholds
 ) -> list[Finding]:
@@ -41,6 +47,8 @@ def picture_changes_while_moving(
     pictures: StreamPictures, moved: Bools, limits: Thresholds
 ) -> list[Finding]:
     """Warn of a run of pictures that stay the same while joints that the camera sees move.
+
+    Depth maps are stored without loss: a repeated one is the same but for nothing.
 
     Parameters
     ----------
@@ -59,18 +67,20 @@ def picture_changes_while_moving(
     else what the same joints do to the picture at other times.
     """
     level = _still_level(pictures, moved, limits)
+    what = "depth map" if pictures.is_depth else "picture"
     is_still = _still_windows(pictures, level, limits)
     return [
         _run_finding(
             "picture_changes_while_moving",
-            "repeats one picture while the state moves",
+            f"repeats one {what} while the state moves",
             start,
             stop + pictures.window_frames,
             pictures,
             limits.frozen.value,
         )
         for start, stop in runs_of(is_still).tolist()
-        if _moves_through(moved[start:stop], pictures.window_frames, limits)
+        if _duration_ms(pictures, start, stop + pictures.window_frames) >= limits.frozen.value
+        and _moves_through(moved[start:stop], pictures.window_frames, limits)
         and (
             _catches_up(stop + pictures.window_frames, pictures, level, limits)
             or _is_seen(slice(start, stop), pictures, moved, level, limits)
@@ -79,7 +89,9 @@ def picture_changes_while_moving(
 
 
 def _still_level(pictures: StreamPictures, moved: Bools, limits: Thresholds) -> float:
-    """Return the change, in levels, up to which a window counts as still."""
+    """Return the change, in levels or of depth as a share, up to which a window is still."""
+    if pictures.is_depth:
+        return limits.depth_still_share.value
     change = pictures.window_change[pictures.window_frames :][np.any(moved, axis=1)]
     known = change[np.isfinite(change)]
     usual = float(np.median(known)) if len(known) else 0.0
@@ -92,11 +104,18 @@ def _still_windows(pictures: StreamPictures, level: float, limits: Thresholds) -
     window = pictures.window_frames
     if len(pictures.change) <= window:
         return np.zeros(0, dtype=np.bool_)
-    contrast = pictures.percentiles[:, 2] - pictures.percentiles[:, 0]
-    is_clear = contrast[window:] >= limits.flat_contrast.value
+    is_clear = _shows_something(pictures, limits)[window:]
     steps = np.lib.stride_tricks.sliding_window_view(pictures.change[1:], window)
     is_same = (pictures.window_change[window:] <= level) & (steps.max(axis=1) <= level)
     return np.asarray(is_same & is_clear)
+
+
+def _shows_something(pictures: StreamPictures, limits: Thresholds) -> Bools:
+    """Return (F,) which pictures have enough in them to show motion."""
+    if pictures.is_depth:
+        return np.asarray(pictures.measured_share > limits.depth_measured_share.value)
+    contrast = pictures.percentiles[:, 2] - pictures.percentiles[:, 0]
+    return np.asarray(contrast >= limits.flat_contrast.value)
 
 
 def _moves_through(moved: Bools, window: int, limits: Thresholds) -> bool:

@@ -159,6 +159,29 @@ def steps_are_regular(clock: Clock, limits: Thresholds) -> list[Finding]:
     ]
 
 
+def clocks_agree(camera: str, row_ns: Ints, pts_ns: Ints, limits: Thresholds) -> list[Finding]:
+    """Fail where all pictures of a camera are far before or after the rows: on another clock."""
+    if not len(row_ns) or not len(pts_ns):
+        return []
+    apart_ns = max(int(pts_ns[0] - row_ns[-1]), int(row_ns[0] - pts_ns[-1]))
+    if apart_ns <= limits.clocks_apart.value * NS_PER_S:
+        return []
+    return [
+        Finding(
+            rule="clocks_agree",
+            severity=Severity.FAIL,
+            message=f"All {len(pts_ns)} pictures of camera {camera!r} are "
+            f"{'after' if pts_ns[0] > row_ns[-1] else 'before'} the rows, by "
+            f"{apart_ns / NS_PER_S:.1f} s or more: expected one clock. Correct the times of one "
+            "of them, and upload again.",
+            where=f"camera={camera}",
+            value=apart_ns / NS_PER_S,
+            threshold=limits.clocks_apart.value,
+            unit=limits.clocks_apart.unit,
+        )
+    ]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CameraSpan:
     """When a camera's first and last frame were taken, no earlier and no later than the rows."""

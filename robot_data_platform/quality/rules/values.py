@@ -15,6 +15,9 @@ from robot_data_platform.quality.thresholds import Thresholds
 
 Floats = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
+Units = tuple[str | None, ...]
+"""Unit of each dimension; None = not stated."""
+
 _SUBJECTS = {STATE: "state", ACTION: "action"}
 _HALF_TURNS = {"deg": 180.0}
 
@@ -31,9 +34,11 @@ class SignalRows:
     """(N,) which rows have a value."""
     names: tuple[str, ...] | None
     """D names of the dimensions, or None."""
-    unit: str | None
+    units: Units
+    """D units."""
     limits: Floats | None = None
-    """(D, 2) lowest and highest value that the source declares; None = not declared."""
+    """(D, 2) lowest and highest value that the source declares, NaN where it declares none;
+    None = none at all."""
     rate_hz: float | None = None
     """Measured rate of the rows."""
 
@@ -153,7 +158,7 @@ def _leaps(signal: SignalRows, limits: Thresholds) -> Bools:
 
 def _wraps(signal: SignalRows, step: Floats) -> Bools:
     """Return which steps are an angle going on from one end of its turn to the other."""
-    half = _HALF_TURNS.get(signal.unit or "", pi)
+    half = np.array([_HALF_TURNS.get(unit or "", pi) for unit in signal.units])
     is_angle = np.fmax.reduce(np.abs(signal.values)) <= half * 1.001
     return np.asarray((step > half) & is_angle)
 
@@ -171,7 +176,7 @@ def takes_few_values(values: Floats, limits: Thresholds) -> Bools:
 
 
 def is_within_limits(signal: SignalRows, limits: Thresholds) -> list[Finding]:
-    """Warn of values beyond the declared limits; not measured where none are declared."""
+    """Warn of values beyond the declared limits; dimensions without any are not judged."""
     if signal.limits is None:
         return []
     low, high = signal.limits[:, 0], signal.limits[:, 1]
@@ -185,13 +190,27 @@ def is_within_limits(signal: SignalRows, limits: Thresholds) -> list[Finding]:
             rule=_rule(signal, "is_within_limits"),
             severity=Severity.WARN,
             message=f"{int(is_bad.sum())} values of {signal.name!r} are beyond the declared "
-            f"limits: {_places(signal, is_bad)}.",
+            f"limits: {_places(signal, is_bad)}; {_farthest(signal)}.",
             where=_where(signal, is_bad),
             value=int(is_bad.sum()),
             threshold=0,
             unit="values",
         )
     ]
+
+
+def _farthest(signal: SignalRows) -> str:
+    """Return which dimension goes farthest beyond its limits, and how far, beside its range."""
+    assert signal.limits is not None
+    low, high = signal.limits[:, 0], signal.limits[:, 1]
+    beyond = np.fmax(low - signal.values, signal.values - high)
+    share = beyond / np.maximum(high - low, 1e-12)
+    row, dimension = np.unravel_index(int(np.nanargmax(share)), share.shape)
+    got, unit = float(signal.values[row, dimension]), signal.units[dimension] or "(no unit)"
+    return (
+        f"dimension {_dimension(signal, int(dimension))} comes to {got:.4g} {unit} where "
+        f"{low[dimension]:.4g} to {high[dimension]:.4g} is declared"
+    )
 
 
 def is_not_saturated(signal: SignalRows, limits: Thresholds) -> list[Finding]:

@@ -381,3 +381,15 @@ def test_extrinsics_that_differ_from_the_description_are_flagged_with_the_distan
     finding = by_rule(read(tmp_path).findings)["extrinsics_as_declared"]
     assert finding.where == "camera=ext2"
     assert finding.value == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("current_task", {}), ("wrist_cam_serial", 0.5), ("success", "yes")]
+)
+def test_a_field_of_another_type_is_left_out_and_told(
+    tmp_path: Path, field: str, value: object
+) -> None:
+    write_episode(tmp_path / FOLDER, described=metadata(**{field: value}))
+    finding = by_rule(read(tmp_path).findings)["metadata_is_readable"]
+    assert (finding.severity, finding.where) == (Severity.FAIL, field)
+    assert f"got {value!r}, expected" in finding.message

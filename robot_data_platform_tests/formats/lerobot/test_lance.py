@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import shutil
 import struct
 from collections.abc import Sequence
@@ -289,4 +290,17 @@ def test_an_episode_of_a_remote_source_fetches_what_it_needs_and_no_other_video(
 def test_a_template_that_leads_nowhere_refuses_the_dataset(root: Path) -> None:
     edit_parquet(root / META, **{f"videos/{key}/chunk_index": [7] * 4 for key in (TOP, WRIST)})
     with pytest.raises(DataFaultError, match=r"leads to no video: got 3"):
+        list_folder(root)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder outside"])
+def test_what_lance_would_wait_for_or_follow_is_refused_by_name(root: Path, kind: str) -> None:
+    folder = root / "frames.lance" / "_versions"
+    if kind == "pipe":
+        (manifest,) = folder.glob("*.manifest")
+        manifest.unlink()
+        os.mkfifo(manifest)
+    else:
+        folder.symlink_to(folder.rename(root.parent / "outside"))
+    with pytest.raises(DataFaultError, match=r"'frames\.lance/_versions.* got a link or a pipe"):
         list_folder(root)

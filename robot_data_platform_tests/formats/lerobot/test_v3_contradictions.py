@@ -13,10 +13,12 @@ from robot_data_platform.core.finding import Severity
 from robot_data_platform.errors import DataFaultError, ErrorKind
 from robot_data_platform_tests.formats.lerobot.sets_v3 import META, TAKES, assert_right, plan
 from robot_data_platform_tests.formats.lerobot_files import (
+    TOP,
     Take,
     data_file,
     edit_info,
     edit_parquet,
+    features,
     rows_table,
     write_parquet,
     write_v3,
@@ -159,3 +161,66 @@ def test_a_dataset_that_was_created_and_never_recorded_to_is_refused_as_empty(
     ) as caught:
         list_folder(root)
     assert caught.value.kind is ErrorKind.EMPTY_SOURCE
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        ("length", ["a", "b"]),
+        ("data/file_index", [[0], [0]]),
+        (f"videos/{TOP}/from_timestamp", ["0", "1"]),
+        ("dataset_from_index", [b"0", b"1"]),
+    ],
+)
+def test_metadata_of_another_type_is_refused_with_the_column(
+    tmp_path: Path, column: str, values: list[object]
+) -> None:
+    root = write_v3(tmp_path, plan(((0, 1),), takes=TAKES[:2]))
+    edit_parquet(root / META, **{column: values})
+    with pytest.raises(DataFaultError, match=f"column '{column}' has the wrong shape: got type"):
+        read_episode(root, list_folder(root).episodes[0].source_key)
+
+
+@pytest.mark.parametrize("column", ["data/file_index", f"videos/{TOP}/from_timestamp"])
+def test_metadata_of_nothing_is_no_metadata(tmp_path: Path, column: str) -> None:
+    root = write_v3(tmp_path, plan(((0, 1),), takes=TAKES[:2]))
+    edit_parquet(root / META, **{column: pa.nulls(2)})
+    if column.startswith("data"):
+        assert_right(root, TAKES[1])
+    else:
+        assert "got no from_timestamp" in str(refusal(root, "episode_000001"))
+
+
+def test_metadata_files_whose_types_do_not_go_together_are_refused(tmp_path: Path) -> None:
+    root = write_v3(tmp_path, plan(((0, 1),), takes=TAKES[:2]))
+    other = pq.read_table(root / META).append_column("mood", pa.array(["good", "bad"]))
+    write_parquet(root / META.replace("file-000", "file-001"), other)
+    edit_parquet(root / META, mood=[[1], [2]])
+    with pytest.raises(DataFaultError, match="differ in their columns") as caught:
+        list_folder(root)
+    assert caught.value.kind is ErrorKind.METADATA_CONTRADICTION
+
+
+def test_task_texts_of_another_type_are_refused(tmp_path: Path) -> None:
+    root = write_v3(tmp_path, plan(((0, 1),), takes=TAKES[:2]))
+    edit_parquet(root / "meta/tasks.parquet", task=[1, 2])
+    assert "got task of type int64, expected texts" in str(refusal(root, "episode_000000"))
+
+
+@pytest.mark.parametrize("values", [[[1]] * 7, [b"0"] * 7, ["0"] * 7])
+def test_episode_numbers_of_another_type_lose_the_file(
+    tmp_path: Path, values: list[object]
+) -> None:
+    root = write_v3(tmp_path, plan(((0,), (1,)), takes=TAKES[:2]))
+    edit_parquet(root / data_file(0), episode_index=values)
+    assert_right(root, TAKES[1])
+    finding = by_rule(list_folder(root).findings)["data_files_are_readable"]
+    assert "got episode_index of type" in finding.message
+
+
+@pytest.mark.parametrize("value", [None, 10**30, [], {"shape": [3]}, {"dtype": 7}])
+def test_a_feature_that_is_none_refuses_the_dataset(tmp_path: Path, value: object) -> None:
+    root = write_v3(tmp_path, plan(((0,),), takes=TAKES[:1]))
+    edit_info(root, features={**features((TOP,)), "observation.state": value})
+    with pytest.raises(DataFaultError, match=r"got feature 'observation.state' .*expected an obj"):
+        list_folder(root)

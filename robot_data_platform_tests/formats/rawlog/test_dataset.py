@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from robot_data_platform.core.finding import Severity
-from robot_data_platform.core.recording import Interval
+from robot_data_platform.core.recording import Interval, VideoSegment
 from robot_data_platform.errors import ErrorKind
 from robot_data_platform_tests.formats.rawlog_files import (
     FRAMES,
@@ -298,3 +298,28 @@ def test_files_that_the_layout_does_not_know_are_told(tmp_path: Path) -> None:
     finding = by_rule(list_folder(root).findings)["files_are_read"]
     assert (finding.value, finding.severity) == (1, Severity.INFO)
     assert "env.mkv" in finding.message
+
+
+def test_frames_without_a_time_are_told_of_when_the_video_is_cut(tmp_path: Path) -> None:
+    root = write_episode(tmp_path)
+    clock = times(FRAMES - 2, 33_333_333).tolist()
+    write_json(
+        folder_of(root) / "cameras" / "env.timestamps.json", {"clock": "a", "timestamp_ns": clock}
+    )
+    pictures = camera(read_episode(root, KEY), "env").pictures
+    assert isinstance(pictures, VideoSegment)
+    assert (pictures.num_frames, pictures.is_last) == (FRAMES - 2, True)
+
+
+@pytest.mark.parametrize("name", ["action.parquet", "action.csv"])
+def test_a_table_that_takes_absurd_memory_is_refused_unread(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = folder_of(write_episode(tmp_path)) / "signals"
+    if name.endswith(".csv"):
+        (folder / "action.parquet").unlink()
+        (folder / name).write_text("timestamp_ns,x\n" + "1,2\n" * 1000)
+    monkeypatch.setattr("robot_data_platform.formats.rawlog.signals.MAX_SIGNAL_BYTES", 700)
+    error = refusal(tmp_path, KEY)
+    assert error.kind is ErrorKind.UNREADABLE_FILE
+    assert "bytes of values, expected at most 700" in str(error)

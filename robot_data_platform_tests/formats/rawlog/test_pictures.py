@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -197,3 +198,10 @@ def test_pictures_of_a_bgr_camera_are_turned(tmp_path: Path) -> None:
     pictures = camera(read_episode(tmp_path, KEY, profile), "wrist").pictures
     first = next(iter(pictures.read()))  # type: ignore[union-attr]
     assert first[0, 0].tolist() == [1, 0, 255]
+
+
+def test_a_picture_larger_than_any_is_refused_unread(root: Path) -> None:
+    folder = folder_of(root) / "cameras" / "wrist"
+    os.truncate(folder / f"{list(CODES)[4]}.jpg", 3 << 30)
+    with pytest.raises(DataFaultError, match="got 3221225472 bytes, expected at most"):
+        shown_codes(camera(read_episode(root, KEY), "wrist"))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 import struct
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -336,3 +338,43 @@ def test_a_single_message_is_an_episode_of_one_row(tmp_path: Path) -> None:
 def test_a_recording_without_a_message_is_refused(tmp_path: Path) -> None:
     error = refusal(chunked(tmp_path, []), "a.mcap")
     assert (error.kind, "got no message" in str(error)) == (ErrorKind.NO_ROWS, True)
+
+
+def test_rows_that_a_database_makes_up_without_end_are_refused(tmp_path: Path) -> None:
+    root = write_rosbag2(tmp_path / "take", joint_states(COUNT))
+    with closing(sqlite3.connect(root / "take/take.db3")) as database:
+        database.executescript(
+            "DROP TABLE messages; CREATE VIEW messages AS WITH RECURSIVE r(id) AS "
+            "(SELECT 1 UNION ALL SELECT id + 1 FROM r) "
+            "SELECT id, 1 AS topic_id, id AS timestamp, x'00' AS data FROM r"
+        )
+    error = refusal(root, "take")
+    assert error.kind is ErrorKind.UNREADABLE_FILE
+    assert "messages" not in str(error).partition("got")[2].partition("]")[0]
+
+
+def test_names_that_are_no_text_do_not_end_the_reading(tmp_path: Path) -> None:
+    root = write_rosbag2(tmp_path / "take", [*joint_states(COUNT), *images()])
+    with closing(sqlite3.connect(root / "take/take.db3")) as database:
+        change = "UPDATE topics SET name = CAST(x'2f63616dff' AS TEXT) WHERE name LIKE '%image%'"
+        database.execute(change)
+        database.commit()
+    recording = read_episode(root, "take")
+    assert len(signal(recording, "observation_state").values) == COUNT
+    assert "/\\ufffd" in " ".join(recording.metadata) + " ".join(
+        finding.message for finding in recording.findings
+    )
+
+
+def test_a_chunk_that_would_lie_beyond_the_file_is_passed_over(tmp_path: Path) -> None:
+    root = chunked(tmp_path)
+    path = root / "a.mcap"
+    whole = first_values(root)
+    starts = chunk_starts(path)
+
+    def send_away(content: bytearray) -> None:
+        at = content.rindex(struct.pack("<Q", starts[3]))
+        content[at : at + 8] = struct.pack("<Q", 1 << 63)
+
+    edit(path, send_away)
+    assert first_values(root) == whole

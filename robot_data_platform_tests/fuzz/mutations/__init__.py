@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from random import Random
+from collections.abc import Mapping
 
 from robot_data_platform_tests.fuzz.mutations.arrays import ARRAYS
 from robot_data_platform_tests.fuzz.mutations.content import CONTENT
@@ -27,33 +27,24 @@ MUTATIONS: dict[str, Mutation] = {
     **OUTSIDE,
 }
 """By name, in the order in which numbers choose them."""
+BLIND = {**CONTENT, **FILES}
+"""Those that need no library to open a file, which may be spoilt already."""
 SHARE_OF_STACKED = 0.1
 """Runs in which two to four things are wrong at once."""
 
 
 def spoil(tree: Tree) -> Change:
     """Spoil a source in a way that its random numbers choose."""
-    first = _one(tree)
+    first = _one(tree, MUTATIONS)
     if first.promise is Promise.INSIDE or tree.random.random() > SHARE_OF_STACKED:
         return first
-    more = [_further(tree) for _ in range(tree.random.randint(1, 3))]
+    more = [_one(tree, BLIND).what for _ in range(tree.random.randint(1, 3))]
     return Change(what="; ".join([first.what, *more]), promise=Promise.TYPED)
 
 
-def _further(tree: Tree) -> str:
-    try:
-        return _one(tree, [name for name in MUTATIONS if name not in OUTSIDE]).what
-    except Exception as err:  # noqa: BLE001 - what is spoilt can't always be opened again
-        return f"no more for {type(err).__name__}"
-
-
-def _one(tree: Tree, names: list[str] | None = None) -> Change:
-    for name in _shuffled(tree.random, names or list(MUTATIONS)):
-        change = MUTATIONS[name](tree)
+def _one(tree: Tree, mutations: Mapping[str, Mutation]) -> Change:
+    for name in tree.random.sample(list(mutations), len(mutations)):
+        change = mutations[name](tree)
         if change is not None:
             return Change(what=f"{name}: {change.what}", promise=change.promise)
     return Change(what="nothing is left to spoil", promise=Promise.TYPED)
-
-
-def _shuffled(random: Random, names: list[str]) -> list[str]:
-    return random.sample(names, len(names))

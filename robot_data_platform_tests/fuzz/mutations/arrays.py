@@ -63,7 +63,7 @@ def wrong_array(tree: Tree) -> Change | None:
     with zipfile.ZipFile(path, "w") as archive:
         for member, data in content.items():
             archive.writestr(member, data)
-    return Change(what=f"{relative}: {name} became {kind}", promise=Promise.EQUAL)
+    return Change(what=f"{relative}: {name} became {kind}", promise=_promise(kind))
 
 
 def zip_bomb(tree: Tree) -> Change | None:
@@ -83,9 +83,9 @@ def _loop() -> object:
     return held
 
 
-def _deep(_: Random) -> object:
+def _deep() -> object:
     value: object = 1.0
-    for _ in range(200):
+    for _level in range(200):
         value = [value]
     return value
 
@@ -93,10 +93,12 @@ def _deep(_: Random) -> object:
 VALUES: dict[str, Callable[[Random], object]] = {
     "nothing": lambda random: None,
     "a text": lambda random: "x" * random.choice([1, 5000]),
+    "half a letter": lambda random: "\ud800",
+    "halves of letters": lambda random: {"\ud800": np.zeros((6, 1)), "a": ["\ud800"] * 6},
     "texts": lambda random: ["x"] * 6,
     "uneven lists": lambda random: [[0.0] * (k % 3) for k in range(6)],
     "a list of itself": lambda random: _loop(),
-    "a deep list": _deep,
+    "a deep list": lambda random: _deep(),
     "an absurd number": lambda random: 10**400,
     "an empty array": lambda random: np.zeros((0, 2)),
     "one row less": lambda random: np.zeros((5, 2)),
@@ -124,7 +126,21 @@ def wrong_value(tree: Tree) -> Change | None:
     kind = tree.random.choice(list(VALUES))
     demos[number][key] = VALUES[kind](tree.random)
     path.write_bytes(pickle.dumps(demos, tree.random.randrange(pickle.HIGHEST_PROTOCOL + 1)))
-    return Change(what=f"{relative}: {number} {key} became {kind}", promise=Promise.EQUAL)
+    return Change(what=f"{relative}: {number} {key} became {kind}", promise=_promise(kind))
+
+
+def _promise(kind: str) -> Promise:
+    """Return the promise for another value: some are as usual as what they replace."""
+    usual = {
+        "one row less": Promise.TYPED,  # an observation after the last action
+        "a text": Promise.PARTLY,  # what is said of the episode
+        "a scalar": Promise.PARTLY,
+        "half a letter": Promise.PARTLY,
+        "halves of letters": Promise.TYPED,
+        "nothing": Promise.PARTLY,
+        "a mapping": Promise.TYPED,  # of numbers by row
+    }
+    return usual.get(kind, Promise.EQUAL)
 
 
 PROGRAMS = {

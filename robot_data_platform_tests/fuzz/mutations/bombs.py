@@ -38,7 +38,7 @@ def zstandard_frame() -> bytes:
 @lru_cache(maxsize=1)
 def lz4_frame() -> bytes:
     """Return the zeros as one lz4 frame that does not say its size."""
-    import lz4.frame
+    import lz4.frame  # type: ignore[import-untyped]
 
     packer = lz4.frame.LZ4FrameCompressor(block_size=lz4.frame.BLOCKSIZE_MAX4MB)
     pieces = [packer.begin()]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, MutableMapping, MutableSequence
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
@@ -31,6 +32,7 @@ VALUES: tuple[object, ...] = (
     float("inf"),
     "text",
     "",
+    "x" * 5000,
     "\x00",
     "\ud800",
     "../../x",
@@ -49,16 +51,37 @@ BOMBS = {
         for before, name in zip("abcdefgh", "bcdefghi", strict=True)
     ),
 }
-Place = tuple[MutableMapping[str, object] | MutableSequence[object], str | int]
-"""A value of a document: where it is held, and under what."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A value of a document: what holds it, and under what."""
+
+    holder: dict[object, object] | list[object]
+    key: object
+
+    @property
+    def value(self) -> object:
+        """What is there."""
+        return self._as_dict()[self.key]
+
+    def put(self, value: object) -> None:
+        """Put another value there."""
+        self._as_dict()[self.key] = value
+
+    def remove(self) -> None:
+        """Leave the value out."""
+        del self._as_dict()[self.key]
+
+    def _as_dict(self) -> dict[object, object]:
+        return cast("dict[object, object]", self.holder)
 
 
 def places(value: object) -> Iterator[Place]:
     """Yield the place of every value below one."""
     if isinstance(value, dict | list):
-        keys = value.keys() if isinstance(value, dict) else range(len(value))
-        for key in keys:
-            yield cast("Place", (value, key))
+        for key in list(value) if isinstance(value, dict) else range(len(value)):
+            yield Place(value, key)
             yield from places(value[key])
 
 
@@ -95,19 +118,18 @@ def _edited(tree: Tree, edit: Callable[[Place], tuple[str, Promise]]) -> Change 
     what, told = edit(place)
     write(path, document)
     told = Promise.TYPED if relative == STATEMENT else told
-    return Change(what=f"{relative}: {place[1]!r} {what}", promise=told)
+    return Change(what=f"{relative}: {place.key!r} {what}", promise=told)
 
 
 def wrong_value(tree: Tree) -> Change | None:
     """Put a value of another type, or an absurd one, in place of another."""
 
     def edit(place: Place) -> tuple[str, Promise]:
-        holder, key = place
-        before = holder[key]  # type: ignore[index,call-overload]
-        value = tree.random.choice(VALUES)
-        holder[key] = value  # type: ignore[index,call-overload]
+        before, value = place.value, tree.random.choice(VALUES)
+        place.put(value)
         is_text = isinstance(before, str) and isinstance(value, str)
         told = Promise.TYPED if is_text or before == value else Promise.EQUAL
+        told = Promise.PARTLY if value is None else told  # as good as missing
         return f"{before!r:.60} became {value!r}", told
 
     return _edited(tree, edit)
@@ -117,8 +139,7 @@ def missing_value(tree: Tree) -> Change | None:
     """Leave a value out."""
 
     def edit(place: Place) -> tuple[str, Promise]:
-        holder, key = place
-        del holder[key]  # type: ignore[arg-type]
+        place.remove()
         return "is gone", Promise.PARTLY
 
     return _edited(tree, edit)
@@ -128,10 +149,9 @@ def doubled_value(tree: Tree) -> Change | None:
     """Put an element of a list in twice."""
 
     def edit(place: Place) -> tuple[str, Promise]:
-        holder, key = place
-        if not isinstance(holder, list):
+        if not isinstance(place.holder, list):
             return "stays", Promise.EQUAL
-        holder.insert(cast("int", key), holder[cast("int", key)])
+        place.holder.insert(cast("int", place.key), place.value)
         return "is there twice", Promise.EQUAL
 
     return _edited(tree, edit)

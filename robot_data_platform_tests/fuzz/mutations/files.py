@@ -72,9 +72,7 @@ def duplicate(tree: Tree) -> Change | None:
 def _other_name(tree: Tree, path: Path) -> str:
     pattern = tree.random.choice(NAMES)
     upper, long = path.suffix.upper(), "x" * (250 - len(path.suffix))
-    return pattern.format(
-        stem=path.stem[:200], suffix=path.suffix, suffix_upper=upper, long=long
-    )
+    return pattern.format(stem=path.stem[:200], suffix=path.suffix, suffix_upper=upper, long=long)
 
 
 def exchange(tree: Tree) -> Change | None:
@@ -134,6 +132,8 @@ def junk(tree: Tree) -> Change | None:
         return None
     name = tree.random.choice(JUNK)
     path = (tree.root / relative).with_name(name)
+    if os.path.lexists(path):
+        return None
     path.write_bytes(tree.random.randbytes(tree.random.choice([0, 300])))
     what = path.relative_to(tree.root).as_posix()
     return Change(what=f"{what}: left behind", promise=tree.gone(relative))

@@ -58,19 +58,19 @@ def path(tree: Tree) -> Change | None:
     document = tree.root / relative
     value = documents.read(document)
     named = [
-        (holder, key, base, files)
-        for holder, key in documents.places(value)
-        for base, files in _named(tree, document, holder[key])  # type: ignore[index,call-overload]
+        (place, base, files)
+        for place in documents.places(value)
+        for base, files in _named(tree, document, place.value)
     ]
     if not named:
         return None
-    holder, key, base, files = tree.random.choice(named)
+    place, base, files = tree.random.choice(named)
     _move_out(tree, base, files)
     tree.make_twin()
-    text = f"{_spelled(tree, base, tree.outside)}/{holder[key]}"  # type: ignore[index,call-overload]
-    holder[key] = text  # type: ignore[index,call-overload]
+    text = f"{_spelled(tree, base, tree.outside)}/{place.value}"
+    place.put(text)
     documents.write(document, value)
-    return Change(what=f"{relative}: {key!r} leads to {text}", promise=Promise.INSIDE)
+    return Change(what=f"{relative}: {place.key!r} leads to {text}", promise=Promise.INSIDE)
 
 
 def _named(tree: Tree, document: Path, text: object) -> list[tuple[Path, list[Path]]]:
@@ -94,12 +94,14 @@ def reference(tree: Tree) -> Change | None:
     tree.make_twin()
     stream = tree.root / relative
     table = read_stream(stream)
-    name = next(name for name, kind in zip(table.column_names, table.schema.types, strict=True)
-                if kind == REFERENCE)
+    name = next(
+        name
+        for name, kind in zip(table.column_names, table.schema.types, strict=True)
+        if kind == REFERENCE
+    )
     outside = f"{_spelled(tree, tree.root, tree.outside)}/{video}"
     rows = [
-        {**row, "path": outside} if row["path"] == video else row
-        for row in table[name].to_pylist()
+        {**row, "path": outside} if row["path"] == video else row for row in table[name].to_pylist()
     ]
     at = table.column_names.index(name)
     write_stream(stream, table.set_column(at, name, pa.array(rows, REFERENCE)))

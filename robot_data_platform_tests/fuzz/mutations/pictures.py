@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 
 from PIL import Image
 
 from robot_data_platform_tests.fuzz.mutations import bombs
-from robot_data_platform_tests.fuzz.mutations.tree import Change, Mutation, Tree
+from robot_data_platform_tests.fuzz.mutations.tree import Change, Mutation, Promise, Tree
 
 SUFFIXES = (".jpg", ".png", ".mp4")
 
@@ -23,7 +24,7 @@ def other_picture(tree: Tree) -> Change | None:
     relative = tree.pick(*SUFFIXES)
     if relative is None:
         return None
-    kinds = {
+    kinds: dict[str, Callable[[], bytes]] = {
         "30,000 x 30,000 pixels": bombs.png,
         "1 x 1 pixel": lambda: _file("RGB", (1, 1), "PNG"),
         "a TIFF": lambda: _file("RGB", (64, 48), "TIFF"),
@@ -33,7 +34,8 @@ def other_picture(tree: Tree) -> Change | None:
     }
     kind = tree.random.choice(list(kinds))
     (tree.root / relative).write_bytes(kinds[kind]())
-    return Change(what=f"{relative}: became {kind}", promise=tree.promise(relative))
+    told = Promise.TYPED if kind == "16 bits" else tree.promise(relative)  # it may be depth
+    return Change(what=f"{relative}: became {kind}", promise=told)
 
 
 PICTURES: dict[str, Mutation] = {"other_picture": other_picture}

@@ -14,7 +14,9 @@ from robot_data_platform_tests.fuzz.mutations.tree import Change, Mutation, Prom
 
 SUFFIXES = (".parquet", ".arrow")
 ABSURD = (10**12, -1, -(2**63), 2**63 - 1, 0)
-Edit = Callable[[pa.Table, str], tuple[pa.Table, str] | None]
+USUAL = ("text", "words", "nulls")
+"""What a column may well hold."""
+Edit = Callable[[pa.Table, str], tuple[pa.Table, str, Promise] | None]
 """Makes another table, and says what became of the column."""
 
 
@@ -29,7 +31,7 @@ def _write(path: Path, table: pa.Table) -> None:
         write_stream(path, table)
 
 
-def _edited(tree: Tree, edit: Edit, told: Promise) -> Change | None:
+def _edited(tree: Tree, edit: Edit) -> Change | None:
     relative = tree.pick(*SUFFIXES)
     if relative is None:
         return None
@@ -41,8 +43,11 @@ def _edited(tree: Tree, edit: Edit, told: Promise) -> Change | None:
     edited = edit(table, name)
     if edited is None:
         return None
-    _write(path, edited[0])
-    return Change(what=f"{relative}: column {name!r} {edited[1]}", promise=told)
+    table, what, told = edited
+    _write(path, table)
+    if tree.seed.is_optional(relative):  # of which nothing else says what is in it
+        told = Promise.TYPED
+    return Change(what=f"{relative}: column {name!r} {what}", promise=told)
 
 
 def _replaced(table: pa.Table, name: str, values: pa.Array | pa.ChunkedArray) -> pa.Table:
@@ -52,12 +57,12 @@ def _replaced(table: pa.Table, name: str, values: pa.Array | pa.ChunkedArray) ->
 def wrong_type(tree: Tree) -> Change | None:
     """Store a column's values as another type."""
 
-    def edit(table: pa.Table, name: str) -> tuple[pa.Table, str]:
+    def edit(table: pa.Table, name: str) -> tuple[pa.Table, str, Promise]:
         num = table.num_rows
         kind, values = tree.random.choice(
             [
                 ("text", pa.array([f"{value}" for value in table[name].to_pylist()])),
-                ("words", pa.array(["x"] * num)),
+                ("words", pa.array([f"x{k}" for k in range(num)])),
                 ("bytes", pa.array([b"\xff"] * num)),
                 ("nulls", pa.nulls(num, table[name].type)),
                 ("nothing", pa.nulls(num)),
@@ -69,15 +74,16 @@ def wrong_type(tree: Tree) -> Change | None:
                 ("decimals", pa.array([None] * num, pa.decimal256(60, 2))),
             ]
         )
-        return _replaced(table, name, values), f"holds {kind}"
+        told = Promise.TYPED if kind in USUAL else Promise.EQUAL
+        return _replaced(table, name, values), f"holds {kind}", told
 
-    return _edited(tree, edit, Promise.EQUAL)
+    return _edited(tree, edit)
 
 
 def absurd_value(tree: Tree) -> Change | None:
     """Put an absurd number, or none, in a row of a column of numbers."""
 
-    def edit(table: pa.Table, name: str) -> tuple[pa.Table, str] | None:
+    def edit(table: pa.Table, name: str) -> tuple[pa.Table, str, Promise] | None:
         kind = table[name].type
         if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)) or not table.num_rows:
             return None
@@ -85,53 +91,61 @@ def absurd_value(tree: Tree) -> Change | None:
         row = tree.random.randrange(len(values))
         new = tree.random.choice([*ABSURD, None])
         values[row] = float(new) if new is not None and pa.types.is_floating(kind) else new
-        return _replaced(table, name, pa.array(values, kind)), f"row {row} became {new}"
+        return (
+            _replaced(table, name, pa.array(values, kind)),
+            f"row {row} became {new}",
+            Promise.TYPED,
+        )
 
-    return _edited(tree, edit, Promise.TYPED)
+    return _edited(tree, edit)
 
 
 def missing_column(tree: Tree) -> Change | None:
     """Leave a column out."""
 
-    def edit(table: pa.Table, name: str) -> tuple[pa.Table, str]:
-        return table.drop_columns([name]), "is gone"
+    def edit(table: pa.Table, name: str) -> tuple[pa.Table, str, Promise]:
+        return table.drop_columns([name]), "is gone", Promise.PARTLY
 
-    return _edited(tree, edit, Promise.PARTLY)
+    return _edited(tree, edit)
 
 
 def doubled_column(tree: Tree) -> Change | None:
     """Let two columns have one name."""
 
-    def edit(table: pa.Table, name: str) -> tuple[pa.Table, str]:
-        return table.append_column(name, table[name]), "is there twice"
+    def edit(table: pa.Table, name: str) -> tuple[pa.Table, str, Promise]:
+        return table.append_column(name, table[name]), "is there twice", Promise.EQUAL
 
-    return _edited(tree, edit, Promise.EQUAL)
+    return _edited(tree, edit)
 
 
 def missing_rows(tree: Tree) -> Change | None:
     """Leave all rows out, or one, or put one in twice."""
 
-    def edit(table: pa.Table, _: str) -> tuple[pa.Table, str] | None:
+    def edit(table: pa.Table, _: str) -> tuple[pa.Table, str, Promise] | None:
         if not table.num_rows:
             return None
         row = tree.random.randrange(table.num_rows)
         head, tail = table.slice(0, row), table.slice(row + 1)
-        kind = tree.random.choice(["all", "one", "twice"])
-        parts = {"all": [table.slice(0, 0)], "one": [head, tail], "twice": [table, tail]}[kind]
-        return pa.concat_tables(parts), f"and all others: rows {kind} at {row}"
+        kind = tree.random.choice(["none left", "one gone", "all from there twice"])
+        parts = {
+            "none left": [table.slice(0, 0)],
+            "one gone": [head, tail],
+            "all from there twice": [table, tail],
+        }[kind]
+        return pa.concat_tables(parts), f"and all others: {kind} at row {row}", Promise.TYPED
 
-    return _edited(tree, edit, Promise.TYPED)
+    return _edited(tree, edit)
 
 
 def shuffled_rows(tree: Tree) -> Change | None:
     """Store the rows in another order."""
 
-    def edit(table: pa.Table, _: str) -> tuple[pa.Table, str]:
+    def edit(table: pa.Table, _: str) -> tuple[pa.Table, str, Promise]:
         order = list(range(table.num_rows))
         tree.random.shuffle(order)
-        return table.take(order), f"and all others: rows in order {order}"
+        return table.take(order), f"and all others: rows in order {order}", Promise.EQUAL
 
-    return _edited(tree, edit, Promise.EQUAL)
+    return _edited(tree, edit)
 
 
 TABLES: dict[str, Mutation] = {

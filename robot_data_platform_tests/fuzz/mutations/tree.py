@@ -14,6 +14,11 @@ from robot_data_platform_tests.fuzz.seeds import Seed
 STATEMENT = "profile.yaml"
 """What a person states of a source: nothing can tell that it was another statement."""
 
+MAX_BYTES = 64 << 20
+"""No file of a whole source is as large."""
+PICTURES = (".jpg", ".png")
+"""Files of one picture each: without one, its rows show the one before or after."""
+
 
 class Promise(StrEnum):
     """What has to hold of every episode of the whole source, or be told of it."""
@@ -53,8 +58,12 @@ class Tree:
         return self.root.with_name("twin")
 
     def files(self, *suffixes: str) -> list[str]:
-        """Return the plain files, in an order in which random names have no part."""
+        """Return the plain files, in an order in which random names have no part.
+
+        One that was grown is left as it is.
+        """
         found = [p for p in self.root.rglob("*") if p.is_file() and not p.is_symlink()]
+        found = [p for p in found if p.stat().st_size < MAX_BYTES]
         if suffixes:
             found = [p for p in found if p.name.endswith(suffixes)]
         found.sort(key=lambda p: (str(p.parent), p.suffix, p.stat().st_size, p.name))
@@ -73,7 +82,9 @@ class Tree:
         """Return the promise for a file that is not there any more."""
         if relative == STATEMENT:
             return Promise.TYPED
-        return Promise.PARTLY if self.seed.is_optional(relative) else Promise.EQUAL
+        if not self.seed.is_optional(relative):
+            return Promise.EQUAL
+        return Promise.COUNTED if relative.endswith(PICTURES) else Promise.PARTLY
 
     def make_twin(self) -> Path:
         """Copy the source as it is now, and return where to."""

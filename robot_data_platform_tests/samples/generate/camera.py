@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Protocol
 
 import mujoco
 import numpy as np
 import numpy.typing as npt
 
 from robot_data_platform_tests.samples.generate.motion import Floats
-from robot_data_platform_tests.samples.generate.performance import Stage
+
+
+class Scene(Protocol):
+    """What can be set to any moment."""
+
+    def set_time(self, time_s: float) -> mujoco.MjData:
+        """Return the scene's data at a moment, in seconds."""
+
 
 Picture = npt.NDArray[np.uint8]
 READ_NOISE = 1.2
@@ -31,7 +39,7 @@ class Renderer:
         self._shade = 1 - CORNER_SHADE * (x[None, :, None] ** 2 + y[:, None, None] ** 2) / 2
 
     def pictures(
-        self, stage: Stage, camera: str, times_s: Floats, rng: np.random.Generator
+        self, stage: Scene, camera: str, times_s: Floats, rng: np.random.Generator
     ) -> Iterator[Picture]:
         """Yield the (H, W, 3) picture at each time, each with its own noise."""
         for time_s in times_s:

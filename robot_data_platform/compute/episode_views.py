@@ -1,0 +1,82 @@
+"""What the cameras of a dataset show in its episodes, as small pictures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robot_data_platform.core.finding import STATUS_QUARANTINED
+from robot_data_platform.core.measurement_schema import MEASUREMENTS
+from robot_data_platform.quality.measurement_rows import thumbnail_of
+from robot_data_platform.quality.measurements import MEASUREMENTS_VERSION
+from robot_data_platform.quality.rules.views import UsualView, usual_view
+from robot_data_platform.storage.predicate import is_in
+
+if TYPE_CHECKING:
+    from robot_data_platform.quality.look import Thumbnail
+    from robot_data_platform.storage.lake import Lake
+    from robot_data_platform.storage.table import LakeTable
+
+MOST_BEFORE = 64
+"""Episodes before the upload, the latest ones, whose views are compared with."""
+ONE_BY_ONE = 16
+"""Up to so many episodes, each is left out of the usual view that it is compared with."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetViews:
+    """Small pictures by ``episode_index`` and camera."""
+
+    _views: dict[int, dict[str, Thumbnail]]
+    _shared: dict[str, UsualView]
+    """The usual view of all, where leaving one out makes no difference."""
+
+    @classmethod
+    def read(cls, lake: Lake, dataset: str, episodes: LakeTable, indices: set[int]) -> DatasetViews:
+        """Return the views of some episodes and of the latest before them."""
+        columns = ["episode_index", "content_digest", "status"]
+        held = {
+            row["episode_index"]: row["content_digest"]
+            for row in episodes.read(columns).to_pylist()
+            if row["status"] != STATUS_QUARANTINED
+        }
+        before = sorted(i for i in held if i < min(indices))[-MOST_BEFORE:]
+        chosen = {i: held[i] for i in (*before, *sorted(indices)) if i in held}
+        by_digest = _by_digest(lake.open(dataset, MEASUREMENTS), set(chosen.values()))
+        views = {index: by_digest.get(digest, {}) for index, digest in chosen.items()}
+        shared = _usual(views) if len(views) > ONE_BY_ONE else {}
+        return cls(views, shared)
+
+    def of_episode(self, index: int) -> dict[str, Thumbnail]:
+        """Return an episode's small pictures by camera."""
+        return self._views.get(index, {})
+
+    def usual(self, index: int) -> dict[str, UsualView]:
+        """Return what each camera shows in the other episodes."""
+        if self._shared:
+            return self._shared
+        return _usual({other: v for other, v in self._views.items() if other != index})
+
+    def before(self, index: int) -> dict[str, UsualView]:
+        """Return what each camera shows in the episodes before one."""
+        return _usual({other: v for other, v in self._views.items() if other < index})
+
+
+def _by_digest(table: LakeTable, digests: set[str]) -> dict[str, dict[str, Thumbnail]]:
+    columns = ["content_digest", "measurements_version", "camera", "thumbnail"]
+    views: dict[str, dict[str, Thumbnail]] = {}
+    for row in table.read(columns, is_in("content_digest", sorted(digests))).to_pylist():
+        view = thumbnail_of(row["thumbnail"])
+        if view is not None and row["measurements_version"] == MEASUREMENTS_VERSION:
+            views.setdefault(row["content_digest"], {})[row["camera"]] = view
+    return views
+
+
+def _usual(views: dict[int, dict[str, Thumbnail]]) -> dict[str, UsualView]:
+    by_camera: dict[str, list[Thumbnail]] = {}
+    for shown in views.values():
+        for camera, view in shown.items():
+            by_camera.setdefault(camera, []).append(view)
+    return {camera: usual_view(np.stack(seen)) for camera, seen in by_camera.items()}

@@ -1,0 +1,293 @@
+"""Why pictures contradict a calibration: the cause, how sure, and what to write instead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from robot_data_platform.core.rotation import Float64Array
+from robot_data_platform.spatial.camera_checks import difference
+from robot_data_platform.spatial.continuous_causes import (
+    CENTRE,
+    EXTRINSIC,
+    FOCAL,
+    JOINT,
+    TIME,
+    FittedDeviation,
+    MaskedCamera,
+    applied,
+    continuous_causes,
+    refitted,
+    shared_choice,
+    unchanged_bic,
+)
+from robot_data_platform.spatial.discrete_causes import RankedCause, discrete_causes
+from robot_data_platform.spatial.episode_input import CameraInput, SpatialInput
+from robot_data_platform.spatial.mask_sources import Segmenter, robot_masks
+from robot_data_platform.spatial.measure import scene_of
+from robot_data_platform.spatial.projection import Pinhole
+from robot_data_platform.spatial.reading import CameraReading
+from robot_data_platform.spatial.robot_model import RobotModel
+from robot_data_platform.spatial.thresholds import MIN_ROBOT_PX
+
+_GROUPS = {
+    EXTRINSIC: (EXTRINSIC, CENTRE),
+    CENTRE: (EXTRINSIC, CENTRE),
+    FOCAL: (FOCAL,),
+    TIME: (TIME,),
+}
+"""Kinds that a single camera can't tell apart where the deviation is small."""
+_CODES = {
+    EXTRINSIC: "camera_has_moved",
+    CENTRE: "principal_point_is_off",
+    FOCAL: "focal_length_is_off",
+    TIME: "pictures_are_off_in_time",
+    JOINT: "joint_zero_is_off",
+}
+_GRABCUT_SPREAD = np.repeat([np.radians(2.0), 0.03], 3) / np.sqrt(3)
+"""Least deviation of a place from masks that lean on its projection: 2 degrees and 3 cm."""
+MAX_FITTED_FRAMES = 8
+"""More masks hardly make a fit better."""
+_SHARPENINGS = 2
+_MIN_BIC_GAIN = 6.0
+"""By which a group has to beat no change, to be told."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Proposal:
+    """A calibration to use instead of the declared one; nothing is overwritten by it."""
+
+    parent_from_cam: Float64Array
+    """(4, 4), metres, OpenCV axes."""
+    intrinsics_px: Float64Array
+    """(3, 3), for the stored pictures."""
+    parent_link: str
+    shift_m: float
+    """From the declared place."""
+    turn_deg: float
+    expected_error_m: float | None = None
+    """One standard deviation; None = as exact as the numbers that are declared."""
+    expected_error_deg: float | None = None
+
+    def reading(self) -> CameraReading:
+        """Return it as a way to read the camera."""
+        return CameraReading(
+            parent_from_cam=self.parent_from_cam,
+            intrinsics_px=self.intrinsics_px,
+            parent_link=self.parent_link,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Diagnosis:
+    """What explains the pictures of one camera."""
+
+    camera: str
+    cause: str
+    """Stable code."""
+    says: str
+    """The same for a person."""
+    group: tuple[str, ...]
+    """Codes that the pictures can't tell from it, itself included."""
+    score_declared: float
+    """Agreement as declared; overlap for small deviations."""
+    score_best: float
+    score_second: float
+    second: str
+    """The next best cause of another kind."""
+    proposal: Proposal | None = None
+    """None where the cause is not in this camera's calibration."""
+
+    @property
+    def margin(self) -> float:
+        """By how much the cause beats the next one."""
+        return self.score_best - self.score_second
+
+
+def diagnose(
+    episode: SpatialInput, doubtful: Sequence[str], *, segmenter: Segmenter | None = None
+) -> dict[str, Diagnosis]:
+    """Return the cause of each doubtful camera that one is found for.
+
+    Parameters
+    ----------
+    episode : SpatialInput
+        As declared.
+    doubtful : sequence of str
+        Names of cameras whose pictures contradict what is declared.
+    segmenter : Segmenter, optional
+        A model that finds the robot.
+    """
+    ranked = discrete_causes(episode, doubtful)
+    cameras = {camera.name: camera for camera in episode.cameras}
+    found = {
+        name: _of_numbers(cameras[name], cause)
+        for name, cause in ranked.items()
+        if cause.is_convincing
+    }
+    left = [name for name in doubtful if name not in found]
+    return {**found, **_of_deviations(episode, [cameras[n] for n in left], segmenter)}
+
+
+def _of_numbers(camera: CameraInput, cause: RankedCause) -> Diagnosis:
+    reading, declared = cause.hypothesis.camera, camera.parent_from_cam
+    proposal = None
+    is_lens_or_place = reading is not None and reading.flip == "none"
+    if reading is not None and declared is not None and is_lens_or_place:
+        shift_m, turn_deg = difference(declared, reading.parent_from_cam)
+        proposal = Proposal(
+            parent_from_cam=reading.parent_from_cam,
+            intrinsics_px=reading.intrinsics_px,
+            parent_link=reading.parent_link,
+            shift_m=shift_m,
+            turn_deg=turn_deg,
+        )
+    return Diagnosis(
+        camera=camera.name,
+        cause=cause.hypothesis.code,
+        says=cause.hypothesis.says,
+        group=(cause.hypothesis.code,),
+        score_declared=cause.declared_score,
+        score_best=cause.score,
+        score_second=cause.second_score,
+        second=cause.second,
+        proposal=proposal,
+    )
+
+
+def _of_deviations(
+    episode: SpatialInput, cameras: Sequence[CameraInput], segmenter: Segmenter | None
+) -> dict[str, Diagnosis]:
+    seen = {camera.name: masked_camera(episode, camera, segmenter) for camera in cameras}
+    known = {name: camera for name, camera in seen.items() if camera is not None}
+    fits = {name: continuous_causes(camera) for name, camera in known.items()}
+    fits = {
+        name: found
+        for name, found in fits.items()
+        if found and found[0].bic < unchanged_bic(known[name]) - _MIN_BIC_GAIN
+    }
+    if not fits:
+        return {}
+    chosen = shared_choice(fits)
+    return {
+        name: _of_deviation(known[name], fit, fits[name], segmenter) for name, fit in chosen.items()
+    }
+
+
+def masked_camera(
+    episode: SpatialInput, camera: CameraInput, segmenter: Segmenter | None = None
+) -> MaskedCamera | None:
+    """Return a camera with the best masks at hand; None = there are too few."""
+    scene, _ = scene_of(episode, camera)
+    if scene is None:
+        return None
+    projection = scene.projection.masks
+    shown = scene.singles[projection[scene.singles].sum(axis=(1, 2)) >= MIN_ROBOT_PX]
+    working = scene.working
+    masks = robot_masks(
+        working.pictures[shown],
+        projection[shown],
+        of_dataset=None if working.masks is None else working.masks[shown],
+        segmenter=segmenter,
+    )
+    if len(masks.frames) < 3:
+        return None
+    kept = np.unique(np.linspace(0, len(masks.frames) - 1, MAX_FITTED_FRAMES).round().astype(int))
+    places = shown[masks.frames[kept]]
+    return MaskedCamera(
+        episode=episode,
+        camera=camera,
+        parent_from_cam=scene.parent_from_cam,
+        t_ns=camera.frame_ns[camera.plan.pictures[places]],
+        lens=working.lens,
+        masks=masks.masks[kept],
+    )
+
+
+def _of_deviation(
+    seen: MaskedCamera,
+    fit: FittedDeviation,
+    others: Sequence[FittedDeviation],
+    segmenter: Segmenter | None,
+) -> Diagnosis:
+    kind = fit.deviation.kind
+    second = next((f for f in others if f.deviation.kind not in _GROUPS.get(kind, (kind,))), None)
+    declared = _applied_iou(seen, others)
+    return Diagnosis(
+        camera=seen.camera.name,
+        cause=_CODES[kind],
+        says=_said(fit, seen.episode.robot),
+        group=tuple(_CODES[name] for name in _GROUPS.get(kind, (kind,))),
+        score_declared=declared,
+        score_best=fit.iou,
+        score_second=0.0 if second is None else second.iou,
+        second="" if second is None else _CODES[second.deviation.kind],
+        proposal=_proposal(seen, fit, segmenter) if kind in (EXTRINSIC, FOCAL, CENTRE) else None,
+    )
+
+
+def _applied_iou(seen: MaskedCamera, others: Sequence[FittedDeviation]) -> float:
+    scene, _ = scene_of(seen.episode, seen.camera)
+    assert scene is not None
+    frames = np.searchsorted(seen.camera.frame_ns[seen.camera.plan.pictures], seen.t_ns)
+    masks = scene.projection.masks[frames]
+    union = (masks | seen.masks).sum(axis=(1, 2))
+    return float(((masks & seen.masks).sum(axis=(1, 2)) / np.maximum(union, 1)).mean())
+
+
+def _said(fit: FittedDeviation, robot: RobotModel) -> str:
+    kind, value = fit.deviation.kind, float(fit.values[0])
+    if kind == TIME:
+        side = "late" if value > 0 else "early"
+        return f"pictures are {abs(1e3 * value):.0f} ms {side}"
+    if kind == FOCAL:
+        return f"the focal length is {100 * value:+.1f} % of what is declared"
+    if kind == CENTRE:
+        return f"the principal point is off by {fit.values[0]:.1f}, {fit.values[1]:.1f} px"
+    if fit.deviation.joint is not None:
+        name = robot.joint_names[fit.deviation.joint]
+        return f"the zero of the joint {name!r} is off by {np.degrees(value):.1f} deg"
+    turn, shift = np.degrees(np.linalg.norm(fit.values[:3])), 100 * np.linalg.norm(fit.values[3:])
+    return f"the camera is {shift:.1f} cm and {turn:.1f} deg from where it is declared"
+
+
+def _proposal(seen: MaskedCamera, fit: FittedDeviation, segmenter: Segmenter | None) -> Proposal:
+    pose, lens, _ = applied(seen, fit.deviation, fit.values)
+    spread = fit.spread
+    if fit.deviation.kind == EXTRINSIC and seen.camera.masks is None:
+        pose, spread = _sharpened(seen, pose, spread, segmenter)
+        if segmenter is None:
+            spread = np.maximum(spread, _GRABCUT_SPREAD)
+    shift_m, turn_deg = difference(seen.parent_from_cam, pose)
+    stored = Pinhole(
+        intrinsics_px=lens.intrinsics_px, width_px=lens.width_px, height_px=lens.height_px
+    ).resized(seen.camera.width_px, seen.camera.height_px)
+    is_place = fit.deviation.kind == EXTRINSIC
+    return Proposal(
+        parent_from_cam=pose,
+        intrinsics_px=stored.intrinsics_px,
+        parent_link=seen.camera.parent_link,
+        shift_m=shift_m,
+        turn_deg=turn_deg,
+        expected_error_m=float(np.linalg.norm(spread[3:])) if is_place else None,
+        expected_error_deg=float(np.degrees(np.linalg.norm(spread[:3]))) if is_place else None,
+    )
+
+
+def _sharpened(
+    seen: MaskedCamera, pose: Float64Array, spread: Float64Array, segmenter: Segmenter | None
+) -> tuple[Float64Array, Float64Array]:
+    """Return a place fitted again to masks that are found from where it is now.
+
+    Masks that are found from a projection lean on it; from a better one they are better.
+    """
+    for _ in range(_SHARPENINGS):
+        camera = replace(seen.camera, parent_from_cam=pose)
+        again = masked_camera(seen.episode, camera, segmenter)
+        fit = None if again is None else refitted(again)
+        if again is None or fit is None:
+            break
+        pose, spread = applied(again, fit.deviation, fit.values)[0], fit.spread
+    return pose, spread

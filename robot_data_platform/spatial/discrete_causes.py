@@ -1,0 +1,116 @@
+"""Which mistake in numbers, if any, explains pictures that contradict them: each one is tried."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robot_data_platform.spatial.camera_hypotheses import camera_hypotheses
+from robot_data_platform.spatial.episode_input import SpatialInput
+from robot_data_platform.spatial.joint_hypotheses import joint_hypotheses
+from robot_data_platform.spatial.reading import Hypothesis
+from robot_data_platform.spatial.trial import CameraTrial, camera_trial
+
+SCREENING_PAIRS, DECIDING_PAIRS = 3, 6
+_NUM_DECIDED = 6
+"""Hypotheses that are scored again with more pictures."""
+MIN_GAIN = 0.08
+"""Score by which a cause has to beat what is declared, per camera that it concerns."""
+MIN_SCORE = 0.72
+"""Score that a cause has to reach: clean cameras reach 0.8 and more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RankedCause:
+    """The best explanation of some cameras, with what it beats."""
+
+    hypothesis: Hypothesis
+    score: float
+    declared_score: float
+    second_score: float
+    """Of the best explanation of another kind."""
+    second: str
+
+    @property
+    def is_convincing(self) -> bool:
+        """Whether it beats what is declared, and reaches what a right one does."""
+        return self.score - self.declared_score >= MIN_GAIN and self.score >= MIN_SCORE
+
+
+def discrete_causes(episode: SpatialInput, doubtful: Sequence[str]) -> dict[str, RankedCause]:
+    """Return the best explanation of each doubtful camera, convincing or not.
+
+    Parameters
+    ----------
+    episode : SpatialInput
+        As declared.
+    doubtful : sequence of str
+        Names of the cameras to explain. The others vote on causes that concern all.
+    """
+    screening, deciding = _trials(episode, SCREENING_PAIRS), _trials(episode, DECIDING_PAIRS)
+    wanted = [name for name in doubtful if name in deciding]
+    if not wanted:
+        return {}
+    declared = {name: trial.declared_score for name, trial in deciding.items()}
+    single = {name: _of_camera(episode, screening[name], deciding[name]) for name in wanted}
+    shared = _of_joints(episode, screening, deciding)
+    best_of_each = {name: ranked[0][0] if ranked else 0.0 for name, ranked in single.items()}
+    with_single = np.mean([max(best_of_each.get(n, s), s) for n, s in declared.items()])
+    if shared and shared[0][0] > with_single:
+        usual = float(np.mean(list(declared.values())))
+        return {name: _ranked(shared, usual) for name in wanted}
+    return {name: _ranked(ranked, declared[name]) for name, ranked in single.items() if ranked}
+
+
+Scored = list[tuple[float, Hypothesis]]
+
+
+def _trials(episode: SpatialInput, pairs: int) -> dict[str, CameraTrial]:
+    found = {camera.name: camera_trial(episode, camera, pairs) for camera in episode.cameras}
+    return {name: trial for name, trial in found.items() if trial is not None}
+
+
+def _of_camera(episode: SpatialInput, screening: CameraTrial, deciding: CameraTrial) -> Scored:
+    others = [camera for camera in episode.cameras if camera.name != deciding.camera.name]
+    tried = [h for h in camera_hypotheses(deciding.camera, others) if h.camera is not None]
+    rough = _sorted([(screening.score(h.camera), h) for h in tried if h.camera is not None])
+    return _sorted(
+        [(deciding.score(h.camera), h) for _, h in rough[:_NUM_DECIDED] if h.camera is not None]
+    )
+
+
+def _of_joints(
+    episode: SpatialInput,
+    screening: Mapping[str, CameraTrial],
+    deciding: Mapping[str, CameraTrial],
+) -> Scored:
+    tried = list(joint_hypotheses(episode.robot, episode.joints))
+    rough = _sorted([(_mean_score(screening, h), h) for h in tried])
+    return _sorted([(_mean_score(deciding, h), h) for _, h in rough[:_NUM_DECIDED]])
+
+
+def _mean_score(trials: Mapping[str, CameraTrial], hypothesis: Hypothesis) -> float:
+    scores = [trial.score(trial.declared, hypothesis.joints) for trial in trials.values()]
+    return float(np.mean(scores))
+
+
+def _sorted(scored: Scored) -> Scored:
+    return sorted(scored, key=lambda entry: -entry[0])
+
+
+def _ranked(scored: Scored, declared_score: float) -> RankedCause:
+    second = _next_of_another_kind(scored)
+    return RankedCause(
+        hypothesis=scored[0][1],
+        score=scored[0][0],
+        declared_score=declared_score,
+        second_score=second[0],
+        second=second[1],
+    )
+
+
+def _next_of_another_kind(scored: Scored) -> tuple[float, str]:
+    others = [(score, h.code) for score, h in scored if h.code != scored[0][1].code]
+    return others[0] if others else (0.0, "")

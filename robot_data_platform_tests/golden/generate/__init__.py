@@ -1,0 +1,1 @@
+"""Renders the golden recordings; run it as a module, with ``MUJOCO_GL=osmesa``."""

@@ -1,0 +1,76 @@
+"""Faults of the golden recordings: each is found, and its cause is named."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+
+from robot_data_platform.spatial.camera_checks import difference
+from robot_data_platform.spatial.check import EpisodeCheck, check_episode
+from robot_data_platform_tests.golden.faults import gross_faults, moved
+from robot_data_platform_tests.golden.reading import (
+    CAMERAS,
+    Fault,
+    Golden,
+    calibration,
+    episode,
+    golden,
+)
+from robot_data_platform_tests.spatial.test_robot_loader import robot_or_skip
+
+for package in ("cv2", "mujoco", "numba", "scipy"):
+    pytest.importorskip(package, reason="it is needed for measuring")
+
+FRONT, ABOVE, WRIST = CAMERAS["aloha"]
+ROBOT = {"aloha": "aloha", "panda": "panda_2f85"}
+
+
+@functools.cache
+def recording(name: str) -> Golden:
+    robot_or_skip(ROBOT[name])
+    return golden(name)
+
+
+def causes(checked: EpisodeCheck) -> dict[str, str]:
+    return {c.name: c.diagnosis.cause for c in checked.cameras if c.diagnosis is not None}
+
+
+@pytest.mark.parametrize("name", CAMERAS)
+@pytest.mark.parametrize("seed", [None, 0])
+def test_a_recording_without_a_fault_is_ok(name: str, seed: int | None) -> None:
+    rng = None if seed is None else np.random.default_rng(seed)
+    checked = check_episode(episode(recording(name), with_masks=rng))
+    assert {camera.status.value for camera in checked.cameras} == {"ok"}
+    assert causes(checked) == {}
+
+
+@pytest.mark.parametrize("name", CAMERAS)
+@pytest.mark.parametrize(
+    "fault",
+    ["OpenGL axes, wrist", "Euler order", "swapped cameras", "mirrored", "sign of joint 1"],
+)
+def test_a_gross_fault_is_named_without_masks(name: str, fault: str) -> None:
+    change, cause = gross_faults(name)[fault]
+    assert cause in causes(check_episode(episode(recording(name), change))).values()
+
+
+def test_a_moved_camera_is_proposed_back_to_its_place() -> None:
+    rng = np.random.default_rng(3)
+    fault = Fault(place={FRONT: moved(rng, shift_m=0.03, turn_deg=2)})
+    checked = check_episode(episode(recording("aloha"), fault, with_masks=rng))
+    (front,) = (camera for camera in checked.cameras if camera.name == FRONT)
+    assert front.proposed is not None
+    truth = calibration(recording("aloha"), FRONT)[0]
+    shift_m, turn_deg = difference(truth, front.proposed.parent_from_cam)
+    assert shift_m < 0.015
+    assert turn_deg < 0.6
+    assert causes(checked) == {FRONT: "camera_has_moved"}
+
+
+@pytest.mark.parametrize("late_ms", [-60.0, 100.0])
+def test_lag_is_told_within_20_ms(late_ms: float) -> None:
+    checked = check_episode(episode(recording("aloha"), Fault(late_ms=late_ms)))
+    lags = {camera.name: camera.measured.lag_ms for camera in checked.cameras}
+    assert lags == {name: pytest.approx(late_ms, abs=20) for name in CAMERAS["aloha"]}
