@@ -67,6 +67,7 @@ def _from_parquet(source: Source, relative: str, name: str) -> dict[int, str]:
         got = f"got columns {table.column_names}, expected {number} and {' or '.join(texts)}"
         raise unreadable(source, relative, got)
     kind = table.schema.field(column).type
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind)):
         raise unreadable(source, relative, f"got {column} of type {kind}, expected texts")
     numbers = to_int64(table[number], f"{relative} column {number}").tolist()
