@@ -3,10 +3,12 @@
 #
 #   PYTHON=python3.12   the interpreter that .venv is made with
 #   PORT=3000           where `make ui` listens
+#   RUNS=20000          how many sources `make fuzz` spoils
 #   RDP_VENV=folder     an environment made elsewhere, used as it is
 
 PYTHON ?= python3
 PORT ?= 3000
+RUNS ?= 20000
 
 ifdef RDP_VENV
 VENV := $(RDP_VENV)
@@ -21,7 +23,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test ui bench lint samples
+.PHONY: help demo test ui bench lint fuzz samples
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +46,9 @@ lint: $(DEV) ## style, types, import rules, documents
 
 bench: $(DEV) ## measure the reader and its peers side by side, write docs/benchmarks.md
 	$(BIN)/python -m robot_data_platform_tests.benchmarks
+
+fuzz: $(DEV) ## read 20,000 spoilt sources of every format, keep those that fail in .fuzz
+	$(BIN)/python -m robot_data_platform_tests.fuzz --runs $(RUNS)
 
 samples: $(DEV) ## render the sample uploads again; needs the system's OSMesa library
 	$(BIN)/pip install -qq -c constraints.txt -e '.[platform,spatial]'

@@ -122,7 +122,7 @@ def judge(case: Case, whole: WholeSource, tree: Tree, change: Change) -> Outcome
         spoilt = read_source(tree.root, tree.seed.profile)
         twin = read_source(tree.twin, tree.seed.profile) if tree.twin.exists() else None
         found = list(faults(whole.reading, spoilt, change.promise, _presence(whole, tree), twin))
-        if case.number % LAKE_EVERY == 0 and _is_small(tree.root):
+        if case.number % LAKE_EVERY == 0 and _goes_into_a_lake(tree, change):
             lake = tree.root.with_name(LAKE)
             found += lake_faults(tree.root, tree.seed.profile, lake, spoilt)
     except KeyboardInterrupt:
@@ -158,8 +158,10 @@ def _presence(whole: WholeSource, tree: Tree) -> Callable[[str], bool]:
     return lambda path: path in before and (left.get(path) == before[path] or before[path] in moved)
 
 
-def _is_small(root: Path) -> bool:
-    return all(p.stat().st_size < MAX_BYTES for p in root.rglob("*") if p.is_file())
+def _goes_into_a_lake(tree: Tree, change: Change) -> bool:
+    """Return whether a source is uploaded as it was read: links to folders are left behind."""
+    sizes = (path.stat().st_size for path in tree.root.rglob("*") if path.is_file())
+    return change.promise is not Promise.INSIDE and all(size < MAX_BYTES for size in sizes)
 
 
 def _digests(root: Path) -> dict[str, bytes]:

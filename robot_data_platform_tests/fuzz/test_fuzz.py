@@ -52,5 +52,5 @@ def test_a_reader_that_trusts_its_files_is_found_out(
     (shard,) = tree.root.rglob("*.tfrecord-*")
     shard.write_bytes(shard.read_bytes().replace(np.float32(50).tobytes(), b"\0\0\0\0"))
     change = Change(what="50 became 0", promise=Promise.EQUAL)
-    (fault,) = judge(Case(seed_name="rlds", number=1), whole, tree, change).faults
-    assert "other columns 'action'" in fault
+    found = judge(Case(seed_name="rlds", number=1), whole, tree, change).faults
+    assert any("other columns 'action'" in fault for fault in found)

@@ -49,11 +49,13 @@ class Worker:
         arguments = (theirs, self._folder, self._function)
         self._process = _SPAWN.Process(target=_serve, args=arguments, daemon=True)
         self._process.start()
+        self._is_ready = False
         theirs.close()
-        assert self._connection.recv() == "ready"
 
     def run(self, case: Case) -> Outcome:
         """Return what a run came to; the end of the process, or no end of the run, is a fault."""
+        if not self._is_ready:  # what it imports is no part of a run
+            self._is_ready = self._connection.recv()
         self._connection.send(case)
         try:
             if self._connection.poll(self._max_seconds):
@@ -79,7 +81,7 @@ class Worker:
 def _serve(connection: Connection, folder: Path, function: Run) -> None:
     os.setsid()  # so that what it started ends with it
     limit_writable(MAX_MEMORY_BYTES)
-    connection.send("ready")
+    connection.send(True)
     with suppress(EOFError):
         while True:
             connection.send(function(connection.recv(), folder))

@@ -14,7 +14,7 @@ from robot_data_platform.core.recording import Int64Array
 from robot_data_platform.core.source import Source
 from robot_data_platform.errors import DataFaultError, ErrorKind
 from robot_data_platform.formats.data_files import unreadable
-from robot_data_platform.formats.parquet_files import checked, open_parquet
+from robot_data_platform.formats.parquet_files import open_parquet, read_table
 from robot_data_platform.formats.vectors import to_float64, to_int64
 
 _LEROBOT_PREFIXES = ("data", "videos", "meta/", "stats/")
@@ -144,5 +144,4 @@ def _read(source: Source, relative: str) -> pa.Table:
         if not set(names) >= REQUIRED_COLUMNS:
             got = f"got columns {names}, expected {sorted(REQUIRED_COLUMNS)} among them"
             raise unreadable(source, relative, got)
-        wanted = [name for name in names if not name.startswith("stats/")]
-        return checked(file.read(columns=wanted))
+    return read_table(source, relative, [n for n in names if not n.startswith("stats/")])

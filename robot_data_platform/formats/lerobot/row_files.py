@@ -12,7 +12,7 @@ from robot_data_platform.core.source import Source
 from robot_data_platform.formats.data_files import unreadable
 from robot_data_platform.formats.file_memo import FileMemo
 from robot_data_platform.formats.lerobot.episode_runs import EpisodeRuns, find_runs
-from robot_data_platform.formats.parquet_files import checked, open_parquet
+from robot_data_platform.formats.parquet_files import checked, open_parquet, unpacked_bytes
 from robot_data_platform.formats.vectors import is_numeric, to_int64
 
 EPISODE = "episode_index"
@@ -20,6 +20,8 @@ MAX_SHARED_BYTES = 128 << 20
 """Decoded bytes of a row group up to which it is kept for the next episode in it."""
 BATCH_ROWS = 4096
 """Rows decoded at a time from a larger row group."""
+COUNTED_ROWS = 1 << 20
+"""Rows of which the episodes' numbers are decoded at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +30,7 @@ class RowGroup:
 
     num_rows: int
     num_bytes: int
-    """Bytes once decompressed."""
+    """Bytes in memory, at least."""
     first: float | None
     """Smallest ``episode_index``; None = the footer doesn't say."""
     last: float | None
@@ -100,10 +102,11 @@ def rows_by_episode(source: Source, relative: str) -> dict[int, int]:
     rows: dict[int, int] = {}
     for number, group in enumerate(data_file(source, relative).row_groups):
         if group.first is not None and group.first == group.last:
-            counts = {int(group.first): group.num_rows}
+            counts = [(int(group.first), group.num_rows)]
         else:
-            counts = _decode(source, relative, number, [EPISODE]).runs.num_rows()
-        for episode, count in counts.items():
+            pieces = _batches(source, relative, number, [EPISODE], COUNTED_ROWS)
+            counts = [count for piece in pieces for count in piece.runs.num_rows().items()]
+        for episode, count in counts:
             rows[episode] = rows.get(episode, 0) + count
     return rows
 
@@ -154,7 +157,7 @@ def _row_group(file: pq.ParquetFile, number: int, column: int) -> RowGroup:
     is_known = statistics is not None and statistics.has_min_max
     return RowGroup(
         num_rows=facts.num_rows,
-        num_bytes=facts.total_byte_size,
+        num_bytes=unpacked_bytes(facts),
         first=statistics.min if is_known else None,
         last=statistics.max if is_known else None,
     )
@@ -175,10 +178,10 @@ def _decode(source: Source, relative: str, number: int, columns: Sequence[str]) 
 
 
 def _batches(
-    source: Source, relative: str, number: int, columns: Sequence[str]
+    source: Source, relative: str, number: int, columns: Sequence[str], num_rows: int = BATCH_ROWS
 ) -> Iterator[CutRows]:
     with open_parquet(source, relative) as file:
-        for batch in file.iter_batches(BATCH_ROWS, row_groups=[number], columns=list(columns)):
+        for batch in file.iter_batches(num_rows, row_groups=[number], columns=list(columns)):
             yield cut_rows(pa.Table.from_batches([batch]), relative)
 
 

@@ -16,6 +16,7 @@ from robot_data_platform.formats.lerobot.info import Feature
 from robot_data_platform.formats.lerobot.place import EpisodePlace
 from robot_data_platform.formats.lerobot.row_files import is_picture_column
 from robot_data_platform.formats.lerobot.row_source import RowSource
+from robot_data_platform.formats.parquet_files import MAX_TABLE_BYTES
 from robot_data_platform.formats.timing import check_rows
 from robot_data_platform.formats.vectors import to_int64, to_matrix
 
@@ -62,12 +63,13 @@ def read_episode_rows(
     DataFaultError
         ``no-rows``; ``metadata-contradiction``: another number of rows than declared;
         ``row-mismatch``: a ``frame_index`` is doubled, or missing while there are pictures;
-        ``shape-mismatch``: a column has different types in two files; ``unreadable-file``.
+        ``shape-mismatch``: a column has different types in two files, or the rows take absurd
+        memory; ``unreadable-file``.
     """
     keys = {camera.key for camera in cameras}
     own = [field for field in source.fields if field.name not in keys]
     columns = [field.name for field in own if not is_picture_column(field.type)]
-    pieces = [piece for _, piece in source.read(columns)]
+    pieces = _pieces(source, columns, subject)
     table = _joined(pieces, subject) if pieces else pa.table({})
     _check_count(table.num_rows, place, source.names, subject)
     findings = (*check_rows(table.num_rows, subject), *_left_out(own, subject))
@@ -76,6 +78,20 @@ def read_episode_rows(
         return EpisodeRows(table=table, frame_index=numbers, findings=findings)
     has_images = any(camera.dtype == "image" for camera in cameras)
     return _ordered(table, bool(place.videos), has_images, subject, findings)
+
+
+def _pieces(source: RowSource, columns: Sequence[str], subject: str) -> list[pa.Table]:
+    pieces, num_bytes = [], 0
+    for name, piece in source.read(columns):
+        pieces.append(piece)
+        num_bytes += piece.nbytes
+        if num_bytes > MAX_TABLE_BYTES:
+            raise DataFaultError(
+                f"{subject} takes absurd memory: got {num_bytes} bytes of rows up to {name!r}, "
+                f"expected at most {MAX_TABLE_BYTES}. Record shorter episodes.",
+                kind=ErrorKind.SHAPE_MISMATCH,
+            )
+    return pieces
 
 
 def _joined(pieces: Sequence[pa.Table], subject: str) -> pa.Table:

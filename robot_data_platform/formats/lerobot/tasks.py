@@ -67,9 +67,14 @@ def _from_parquet(source: Source, relative: str, name: str) -> dict[int, str]:
         got = f"got columns {table.column_names}, expected {number} and {' or '.join(texts)}"
         raise unreadable(source, relative, got)
     kind = table.schema.field(column).type
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind)):
+    if not _is_text(kind):
         raise unreadable(source, relative, f"got {column} of type {kind}, expected texts")
     numbers = to_int64(table[number], f"{relative} column {number}").tolist()
     pairs = zip(numbers, table[column].to_pylist(), strict=True)
     return {index: str(text) for index, text in pairs if text is not None}
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    value = kind.value_type if pa.types.is_dictionary(kind) else kind
+    is_text = pa.types.is_string(value) or pa.types.is_large_string(value)
+    return bool(is_text or pa.types.is_null(value))

@@ -9,22 +9,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
-import pyarrow.parquet as pq
 
 from robot_data_platform.core.recording import ACTION, STATE, FloatArray, Int64Array, Signal
 from robot_data_platform.core.source import Source
 from robot_data_platform.errors import DataFaultError, ErrorKind
 from robot_data_platform.formats.data_files import data_path, unreadable
 from robot_data_platform.formats.names import column_name
-from robot_data_platform.formats.parquet_files import checked, open_parquet
+from robot_data_platform.formats.parquet_files import read_table
 from robot_data_platform.formats.rawlog_keys import RawSignal
 from robot_data_platform.formats.timing import check_increasing, check_rows, integer_times
 from robot_data_platform.formats.vectors import is_numeric, to_matrix
 
 NATIVE = RawSignal(path="signals/*")
 """How a table is read unless a profile says otherwise."""
-MAX_SIGNAL_BYTES = 512 << 20
-"""Most bytes of one table; larger ones are refused unread. 40 values at 100 Hz last 4.6 hours."""
+MAX_CSV_BYTES = 512 << 20
+"""Larger tables are refused unread: 40 values at 100 Hz last 2 hours."""
 NS_PER_UNIT = {"ns": 1, "us": 1_000, "ms": 1_000_000}
 _INTEGER = r"^[+-]?\d+$"
 
@@ -64,7 +63,7 @@ def read_signal(source: Source, relative: str, name: str, layout: RawSignal = NA
         or don't increase; ``no-rows``.
     """
     is_csv = relative.endswith(".csv")
-    table = _read_csv(source, relative, layout) if is_csv else _read(source, relative)
+    table = _read_csv(source, relative, layout) if is_csv else read_table(source, relative)
     subject = f"Signal {relative!r} of {source.label!r}"
     dimensions = [column for column in table.column_names if column != layout.time]
     dimensions = dimensions if layout.values is None else list(layout.values)
@@ -84,26 +83,12 @@ def read_signal(source: Source, relative: str, name: str, layout: RawSignal = NA
     )
 
 
-def _read(source: Source, relative: str) -> pa.Table:
-    with open_parquet(source, relative) as file:
-        _check_bytes(_unpacked_bytes(file.metadata), source, relative)
-        return checked(file.read())
-
-
-def _unpacked_bytes(metadata: pq.FileMetaData) -> int:
-    """Return at least what the columns take: values that repeat lie packed in a few bytes."""
-    return 8 * int(metadata.num_rows) * int(metadata.num_columns)
-
-
-def _check_bytes(num_bytes: int, source: Source, relative: str) -> None:
-    if num_bytes > MAX_SIGNAL_BYTES:
-        got = f"got {num_bytes} bytes of values, expected at most {MAX_SIGNAL_BYTES}"
-        raise unreadable(source, relative, got)
-
-
 def _read_csv(source: Source, relative: str, layout: RawSignal) -> pa.Table:
     path = data_path(source, relative)
-    _check_bytes(path.stat().st_size, source, relative)
+    num_bytes = path.stat().st_size
+    if num_bytes > MAX_CSV_BYTES:
+        got = f"got {num_bytes} bytes, expected at most {MAX_CSV_BYTES}"
+        raise unreadable(source, relative, got)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             header = next(csv.reader(file), []) if layout.columns is None else layout.columns

@@ -247,3 +247,17 @@ def test_a_template_that_leads_out_of_the_folder_reads_nothing(tmp_path: Path) -
     pq.write_table(rows_table(TAKES[0]), outside)
     root = write_v2(tmp_path / "set", TAKES, cameras=(), info={"data_path": "../outside.parquet"})
     assert list_folder(root).episodes == ()
+
+
+def test_rows_that_repeat_until_they_fill_memory_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = write_v2(tmp_path, (Take(index=0, num_rows=100_000),), cameras=())
+    path = root / V2_DATA.format(episode_chunk=0, episode_index=0)
+    table = pq.read_table(path)
+    write_parquet(path, table.take([0] * table.num_rows))
+    assert path.stat().st_size < 10_000
+    monkeypatch.setattr("robot_data_platform.formats.lerobot.rows.MAX_TABLE_BYTES", 1 << 20)
+    error = refusal(root, "episode_000000")
+    assert error.kind is ErrorKind.SHAPE_MISMATCH
+    assert "takes absurd memory" in str(error)

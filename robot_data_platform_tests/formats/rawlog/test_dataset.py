@@ -311,15 +311,21 @@ def test_frames_without_a_time_are_told_of_when_the_video_is_cut(tmp_path: Path)
     assert (pictures.num_frames, pictures.is_last) == (FRAMES - 2, True)
 
 
-@pytest.mark.parametrize("name", ["action.parquet", "action.csv"])
+@pytest.mark.parametrize(
+    ("suffix", "limit"),
+    [("parquet", "parquet_files.MAX_TABLE_BYTES"), ("csv", "rawlog.signals.MAX_CSV_BYTES")],
+)
 def test_a_table_that_takes_absurd_memory_is_refused_unread(
-    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, suffix: str, limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = folder_of(write_episode(tmp_path)) / "signals"
-    if name.endswith(".csv"):
-        (folder / "action.parquet").unlink()
-        (folder / name).write_text("timestamp_ns,x\n" + "1,2\n" * 1000)
-    monkeypatch.setattr("robot_data_platform.formats.rawlog.signals.MAX_SIGNAL_BYTES", 700)
+    path = folder_of(write_episode(tmp_path)) / "signals" / "action.parquet"
+    if suffix == "csv":
+        path.unlink()
+        path.with_suffix(".csv").write_text("timestamp_ns,x\n" + "1,2\n" * 1000)
+    else:
+        write_signal(path.parents[1], "action", [0] * 1000)
+    monkeypatch.setattr(f"robot_data_platform.formats.{limit}", 3000)
     error = refusal(tmp_path, KEY)
     assert error.kind is ErrorKind.UNREADABLE_FILE
-    assert "bytes of values, expected at most 700" in str(error)
+    assert f"'episodes/ep_0/signals/action.{suffix}'" in str(error)
+    assert "expected at most 3000" in str(error)
