@@ -82,7 +82,7 @@ def _serve(connection: Connection, folder: Path, function: Run) -> None:
     os.setsid()  # so that what it started ends with it
     limit_writable(MAX_MEMORY_BYTES)
     connection.send(True)
-    with suppress(EOFError):
+    with suppress(EOFError, ConnectionError):
         while True:
             connection.send(function(connection.recv(), folder))
 

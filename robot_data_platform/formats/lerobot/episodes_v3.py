@@ -24,6 +24,9 @@ from robot_data_platform.formats.lerobot.store import Store
 from robot_data_platform.formats.protocol import EpisodeListing
 from robot_data_platform.video.probe import probe_video
 
+MAX_START_S = 1e9
+"""No video is as long: 30 years."""
+
 
 class EpisodesV3:
     """The episodes of ``meta/episodes``, with their rows and pictures located by value."""
@@ -88,7 +91,7 @@ class EpisodesV3:
         if (key, number) not in self._shared:
             start_s = self._index.table.seconds(f"videos/{key}/from_timestamp")
             sharing = self._index.videos[key].rows_of_file(number)
-            rows = sharing[np.isfinite(start_s[sharing])]
+            rows = sharing[np.abs(start_s[sharing]) < MAX_START_S]
             if not len(rows):
                 raise _no_start(self._index.number(row), path)
             self._shared[key, number] = share_video(
@@ -131,8 +134,9 @@ class EpisodesV3:
 
 def _no_start(episode_index: int, path: str) -> DataFaultError:
     return DataFaultError(
-        f"Episode {episode_index} has unknown frames in {path!r}: got no from_timestamp, expected "
-        "its start in seconds. Correct the episodes' metadata.",
+        f"Episode {episode_index} has unknown frames in {path!r}: got no from_timestamp, or one of "
+        f"{MAX_START_S:.0e} s or more, expected its start in seconds. Correct the episodes' "
+        "metadata.",
         kind=ErrorKind.METADATA_CONTRADICTION,
         episode_index=episode_index,
         path=path,

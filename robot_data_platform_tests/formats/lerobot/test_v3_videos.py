@@ -192,3 +192,15 @@ def test_a_dataset_of_which_no_video_was_uploaded_is_read_without_the_camera(
     shutil.rmtree(root / "videos")
     assert set(by_rule(list_folder(root).findings)) == {"declared_cameras_have_files"}
     assert read_episode(root, "episode_000000").cameras == ()
+
+
+@pytest.mark.parametrize("start_s", [float("nan"), 1e300, -1e12, float("inf")])
+def test_a_start_that_no_video_reaches_refuses_its_own_episode_only(
+    tmp_path: Path, start_s: float
+) -> None:
+    root = write_v3(tmp_path, plan(takes=TAKES[:2], data_files=((0, 1),)))
+    edit_parquet(root / META, **{f"videos/{TOP}/from_timestamp": [0.0, start_s]})
+    assert "got no from_timestamp, or one of 1e+09 s or more" in str(
+        refusal(root, "episode_000001")
+    )
+    assert_right(root, TAKES[0])
