@@ -33,6 +33,7 @@ class Platform(dg.ConfigurableResource):  # type: ignore[type-arg]
     ray_address: str = Field(default="", description="Address of an existing Ray cluster.")
     gop_profile: str = Field(default="auto", description="auto, copy, anchored or chain.")
     gop_size: int = Field(default=8, description="Pictures in a GOP that is encoded here.")
+    segmenter: str = Field(default="", description="Entry point of a model that segments robots.")
     pages_url: str = Field(default="", description="Where a server shows the lake's pages.")
 
     @property
@@ -58,6 +59,11 @@ class Platform(dg.ConfigurableResource):  # type: ignore[type-arg]
     def pages(self) -> str:
         """Address that links to the lake's pages start with; empty = there is no server."""
         return _checked_url(self.pages_url or os.environ.get("RDP_PAGES_URL", ""))
+
+    @property
+    def segmenter_name(self) -> str | None:
+        """Model that segments robots where no masks are recorded; None = none."""
+        return self.segmenter or os.environ.get("RDP_SEGMENTER") or None
 
     @property
     def settings(self) -> GopSettings:
