@@ -63,7 +63,8 @@ def test_recorded_masks_come_before_those_of_a_model() -> None:
     pictures = np.full((1, 20, 30, 3), 255, np.uint8)
     model = segmenter_named("bright")
     found = robot_masks(pictures, ~recorded, of_dataset=recorded, segmenter=model)
-    assert (found.source, found.masks.any()) == (MaskSource.DATASET, False)
+    assert found.source is MaskSource.DATASET
+    assert not found.masks.any()
 
 
 def test_an_unknown_model_is_refused_with_those_there_are() -> None:
