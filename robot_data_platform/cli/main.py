@@ -13,6 +13,7 @@ from robot_data_platform import __version__
 from robot_data_platform.cli import (
     calibration,
     demo,
+    docs,
     ingest,
     inspect,
     look,
@@ -49,6 +50,7 @@ COMMANDS = (
     look.episodes,
     look.findings,
     look.frame,
+    docs.docs,
     calibration.calibration,
     release.release,
     rendition.rendition,

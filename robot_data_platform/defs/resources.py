@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from typing import cast, get_args
+from urllib.parse import urlsplit
 
 import dagster as dg
 from pydantic import Field
@@ -23,7 +24,7 @@ DEFAULT_LANDING = ".rdp/landing"
 
 
 class Platform(dg.ConfigurableResource):  # type: ignore[type-arg]
-    """Locations and workers; empty fields take RDP_LAKE, RDP_LANDING and RDP_BACKEND when used."""
+    """Locations and workers; empty fields take their variable of `RDP_*` when they are used."""
 
     lake: str = Field(default="", description="Local path or s3:// URI of the lake.")
     landing: str = Field(default="", description="Local path or s3:// URI of the landing folder.")
@@ -32,6 +33,8 @@ class Platform(dg.ConfigurableResource):  # type: ignore[type-arg]
     ray_address: str = Field(default="", description="Address of an existing Ray cluster.")
     gop_profile: str = Field(default="auto", description="auto, copy, anchored or chain.")
     gop_size: int = Field(default=8, description="Pictures in a GOP that is encoded here.")
+    segmenter: str = Field(default="", description="Entry point of a model that segments robots.")
+    pages_url: str = Field(default="", description="Where a server shows the lake's pages.")
 
     @property
     def workplace(self) -> Workplace:
@@ -53,6 +56,16 @@ class Platform(dg.ConfigurableResource):  # type: ignore[type-arg]
         )
 
     @property
+    def pages(self) -> str:
+        """Address that links to the lake's pages start with; empty = there is no server."""
+        return _checked_url(self.pages_url or os.environ.get("RDP_PAGES_URL", ""))
+
+    @property
+    def segmenter_name(self) -> str | None:
+        """Model that segments robots where no masks are recorded; None = none."""
+        return self.segmenter or os.environ.get("RDP_SEGMENTER") or None
+
+    @property
     def settings(self) -> GopSettings:
         """How video is cut."""
         return GopSettings(profile=cast("GopProfile", self.gop_profile), gop_size=self.gop_size)
@@ -60,6 +73,18 @@ class Platform(dg.ConfigurableResource):  # type: ignore[type-arg]
     def ingestion(self, upload: str) -> Ingestion:
         """Return the registered ingestion of an upload."""
         return find_ingestion(self.workplace, upload, self.settings)
+
+
+def _checked_url(url: str) -> str:
+    """Return an address for links; it ends up in metadata, so it can't carry a credential."""
+    parts = urlsplit(url)
+    if not url or (parts.scheme in ("http", "https") and not (parts.query or "@" in parts.netloc)):
+        return url.rstrip("/")
+    raise InvalidInputError(
+        "The address of the lake's pages is not usable: expected http(s)://host/path without user, "
+        "password or query. Correct RDP_PAGES_URL or the platform resource's pages_url.",
+        kind=ErrorKind.INVALID_URI,
+    )
 
 
 def _checked_backend(name: str) -> Backend:
