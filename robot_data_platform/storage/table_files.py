@@ -66,6 +66,13 @@ def data_groups(table: LakeTable) -> dict[str, DataGroup]:
     return {stem: DataGroup(stem, tuple(found)) for stem, found in files.items()}
 
 
+def data_bytes(table: LakeTable) -> int:
+    """Return the size of the data files and blobs that this version of the table names."""
+    with store_errors(table.uri):
+        named = {stem_of(f.path) for g in table.lance.get_fragments() for f in g.data_files()}
+    return sum(group.size_bytes for stem, group in data_groups(table).items() if stem in named)
+
+
 def stem_of(path: str) -> str:
     """Return which data file a path below the table's folder belongs to."""
     return path.removeprefix(DATA_FOLDER).partition("/")[0].removesuffix(".lance")
