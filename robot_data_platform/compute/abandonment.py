@@ -111,4 +111,5 @@ def _giving_up(held: Mapping[str, str], ranges: Sequence[IndexRange]) -> dict[st
 def _published(episodes: LakeTable | None) -> npt.NDArray[np.int64]:
     if episodes is None:
         return np.empty(0, dtype=np.int64)
-    return episodes.read(["episode_index"])["episode_index"].to_numpy()
+    held: npt.NDArray[np.int64] = episodes.read(["episode_index"])["episode_index"].to_numpy()
+    return held

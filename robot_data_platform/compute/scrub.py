@@ -104,7 +104,7 @@ def _damaged(gops: LakeTable, rows: pa.RecordBatch) -> list[dict[str, object]]:
         if err.kind not in UNREADABLE:
             raise
         if rows.num_rows == 1:
-            return rows.to_pylist()
+            return list(rows.to_pylist())
         return [row for n in range(rows.num_rows) for row in _damaged(gops, rows.slice(n, 1))]
     pairs = zip(rows.to_pylist(), blobs, strict=True)
     return [row for row, blob in pairs if hashlib.sha256(blob).hexdigest() != row["sha256"]]

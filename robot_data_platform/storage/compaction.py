@@ -7,7 +7,7 @@ alone unless it is one of many small ones, or holds a large share of deleted row
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, TypedDict, cast
 
 from lance.optimize import Compaction
 
@@ -17,6 +17,7 @@ from robot_data_platform.storage.upkeep import retrying
 
 if TYPE_CHECKING:
     from lance.fragment import LanceFragment
+    from lance.optimize import CompactionOptions
 
     from robot_data_platform.storage.table import LakeTable
 
@@ -57,7 +58,7 @@ def plan_compaction(table: LakeTable, policy: CompactionPolicy | None = None) ->
     """Return what `compact` would rewrite in a table as it is."""
     options = _options(table, policy or CompactionPolicy())
     with store_errors(table.uri):
-        tasks = Compaction.plan(table.lance, {**options}).tasks
+        tasks = Compaction.plan(table.lance, cast("CompactionOptions", options)).tasks
     fragments = [fragment for task in tasks for fragment in task.fragments]
     stems = {stem_of(file.path) for fragment in fragments for file in fragment.files}
     groups = data_groups(table) if stems else {}

@@ -34,13 +34,19 @@ def expired_versions(table: LakeTable, older_than: timedelta) -> list[int]:
     read or to release it, has as long to do so.
     """
     limit_s = (datetime.now(UTC) - older_than).timestamp()
+    made = sorted(_times(table).items())
+    return [older for (older, _), (_, made_s) in itertools.pairwise(made) if made_s <= limit_s]
+
+
+def _times(table: LakeTable) -> dict[int, float]:
+    """Return when each version was made, in seconds since 1970."""
+    times = {}
     with store_errors(table.uri):
-        listed = sorted(table.lance.versions(), key=lambda version: version["version"])
-    return [
-        int(version["version"])
-        for version, following in itertools.pairwise(listed)
-        if following["timestamp"].timestamp() <= limit_s
-    ]
+        for version in table.lance.versions():
+            made = version["timestamp"]
+            assert isinstance(made, datetime)
+            times[int(str(version["version"]))] = made.timestamp()
+    return times
 
 
 def plan_clean_up(table: LakeTable, older_than: timedelta) -> Cleaned:

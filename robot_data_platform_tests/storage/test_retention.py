@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from unittest import mock
 
 import pytest
@@ -16,12 +16,18 @@ def commits(uri: str, num_commits: int) -> list[int]:
     return [add(uri, [number], "a", replace=True).version for number in range(num_commits)]
 
 
+class Later(datetime):
+    """A clock that is three days ahead."""
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
+        return datetime.now(tz) + timedelta(days=3)
+
+
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a clean-up take place three days later than the commits before it."""
-    clock = mock.Mock(wraps=datetime)
-    clock.now = lambda zone: datetime.now(zone) + timedelta(days=3)
-    monkeypatch.setattr(retention, "datetime", clock)
+    monkeypatch.setattr(retention, "datetime", Later)
 
 
 def test_the_plan_is_what_the_clean_up_does(table_uri: str) -> None:
