@@ -11,8 +11,10 @@ import click
 
 from robot_data_platform import __version__
 from robot_data_platform.cli import (
+    backup,
     calibration,
     demo,
+    doctor,
     ingest,
     inspect,
     look,
@@ -55,6 +57,8 @@ COMMANDS = (
     trace.lineage,
     trace.impact,
     maintain.maintain,
+    doctor.doctor,
+    backup.backup,
     demo.demo,
 )
 for command in COMMANDS:

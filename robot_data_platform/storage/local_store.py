@@ -52,6 +52,11 @@ class LocalStore:
         keys = (path.relative_to(self.root).as_posix() for path in found)
         return sorted(key for key in keys if key > after)[:limit]
 
+    def list_sizes(self, prefix: str) -> dict[str, int]:
+        """Return the bytes of each file below ``prefix``, without those half written."""
+        with store_errors(self.root):
+            return {key: self._path(key).stat().st_size for key in self.list_keys(prefix)}
+
     def delete(self, keys: Sequence[str]) -> None:
         """Remove files, and the folder of each where nothing is left in it."""
         for path in map(self._path, keys):

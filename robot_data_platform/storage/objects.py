@@ -35,6 +35,9 @@ class ObjectStore(Protocol):
     def list_keys(self, prefix: str, after: str = "", limit: int | None = None) -> list[str]:
         """Return keys below ``prefix`` that sort after ``after``, sorted, at most ``limit``."""
 
+    def list_sizes(self, prefix: str) -> dict[str, int]:
+        """Return the bytes of each object below ``prefix``, by key."""
+
     def delete(self, keys: Sequence[str]) -> None:
         """Remove objects; those that are not there are no fault."""
 

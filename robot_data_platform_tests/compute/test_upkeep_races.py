@@ -1,0 +1,137 @@
+"""Maintenance beside an ingestion that is about to publish: it is whole, or refused whole."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from robot_data_platform.compute import abandonment, publish
+from robot_data_platform.compute.ingestion import Ingestion, Workplace
+from robot_data_platform.compute.maintenance import maintain_dataset
+from robot_data_platform.compute.registration import find_ingestion
+from robot_data_platform.compute.scrub_share import NONE
+from robot_data_platform.compute.upkeep_policy import UpkeepPolicy
+from robot_data_platform.errors import ErrorKind, InvalidInputError, NotFoundError
+from robot_data_platform.storage.table import LakeTable
+from robot_data_platform.testing.rawlog import RawlogEpisode, RawlogShape
+from robot_data_platform_tests.compute.uploads import (
+    IN_PROCESS,
+    RUN,
+    SETTINGS,
+    STEPS,
+    assert_holds,
+    ingest,
+    land,
+    published,
+    workplace,
+)
+
+SHAPE = RawlogShape(num_episodes=2, num_rows=12)
+AT_ONCE = UpkeepPolicy(keep_versions=timedelta(0), grace=timedelta(0), scrub=NONE)
+LATER = replace(RUN, asset="maintenance", created_ns=RUN.created_ns + 1)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Workplace:
+    return workplace(tmp_path)
+
+
+@pytest.fixture
+def waiting(place: Workplace) -> tuple[RawlogEpisode, ...]:
+    """An upload of which all is written but its publication."""
+    episodes = land(place, "robot", "u1", SHAPE)
+    for step in ("raw_episodes", "gop_video", "frames"):
+        STEPS[step](place, "u1", IN_PROCESS, RUN)
+    return episodes
+
+
+def collect(place: Workplace) -> int:
+    return maintain_dataset(place.lake, "robot", LATER, AT_ONCE).num_superseded_rows
+
+
+def test_a_publisher_that_looked_before_the_collection_is_refused_and_done_again_whole(
+    place: Workplace, waiting: tuple[RawlogEpisode, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look, collected = publish.refuse_given_up, []
+
+    def look_then_collect(episodes: LakeTable, upload: str, indices: tuple[int, int]) -> None:
+        look(episodes, upload, indices)
+        if not collected:
+            collected.append(collect(place))
+
+    monkeypatch.setattr(publish, "refuse_given_up", look_then_collect)
+    with pytest.raises(NotFoundError, match="lost its reservation") as caught:
+        STEPS["episodes"](place, "u1", IN_PROCESS, RUN)
+    assert caught.value.kind is ErrorKind.UPLOAD_NOT_FOUND
+    assert collected[0] > 0
+    assert published(place, "robot", "u1") == {}
+    ingest(place, "u1")
+    assert_holds(place, "robot", "u1", waiting)
+
+
+@pytest.mark.parametrize("step", ["set_metadata", "fence"])
+def test_what_is_published_in_the_middle_of_a_collection_is_whole_or_refused(
+    place: Workplace,
+    waiting: tuple[RawlogEpisode, ...],
+    monkeypatch: pytest.MonkeyPatch,
+    step: str,
+) -> None:
+    ingestion, original = find_ingestion(place, "u1", SETTINGS), getattr(abandonment, step)
+    refused: list[bool] = []
+
+    def publish_first(*arguments: object) -> object:
+        if not refused:
+            refused.append(is_refused(ingestion))
+        return original(*arguments)
+
+    monkeypatch.setattr(abandonment, step, publish_first)
+    collect(place)
+    assert refused == [step == "fence"]
+    if refused == [False]:
+        assert_holds(place, "robot", "u1", waiting)
+    else:
+        assert published(place, "robot", "u1") == {}
+        ingest(place, "u1")
+        assert_holds(place, "robot", "u1", waiting)
+
+
+def is_refused(ingestion: Ingestion) -> bool:
+    try:
+        publish.publish_episodes(ingestion, IN_PROCESS, RUN)
+    except NotFoundError:
+        return True
+    return False
+
+
+@pytest.mark.usefixtures("waiting")
+def test_indices_that_were_given_up_are_never_reserved_again(place: Workplace) -> None:
+    before = find_ingestion(place, "u1", SETTINGS).index_range
+    assert collect(place) > 0
+    STEPS["raw_episodes"](place, "u1", IN_PROCESS, RUN)
+    after = find_ingestion(place, "u1", SETTINGS).index_range
+    assert after[0] >= before[1]
+    uploads = place.lake.ensure_catalog("uploads").read(["ingestion_id"])
+    assert uploads.num_rows == 1
+
+
+@pytest.mark.usefixtures("waiting")
+def test_a_collection_that_died_after_its_mark_is_ended_by_the_next_one(
+    place: Workplace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken:
+        broken.setattr(abandonment, "fence", die)
+        with pytest.raises(KeyboardInterrupt):
+            collect(place)
+    assert collect(place) > 0
+    assert collect(place) == 0
+
+
+def test_a_grace_that_lance_would_not_keep_is_refused() -> None:
+    with pytest.raises(InvalidInputError, match="0 to 6 days"):
+        UpkeepPolicy(grace=timedelta(days=7))

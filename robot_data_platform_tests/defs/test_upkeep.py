@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import time
+
+import dagster as dg
+import pytest
+
+from robot_data_platform.compute.maintenance import LakeUpkeep, Upkeep
+from robot_data_platform.defs import runs, upkeep
+from robot_data_platform.defs.graph import build_definitions
+from robot_data_platform.defs.resources import Platform
+from robot_data_platform.defs.run_history import prune_runs
+from robot_data_platform.errors import CommitConflictError, ErrorKind
+
+PARTITIONS = dg.StaticPartitionsDefinition(["a", "b"])
+
+
+@dg.asset(partitions_def=PARTITIONS)
+def numbers() -> None:
+    """Materialized by partition."""
+
+
+@dg.asset
+def total() -> None:
+    """Materialized as a whole."""
+
+
+def materialize(instance: dg.DagsterInstance, partition: str | None = None) -> str:
+    assets = [numbers] if partition else [total]
+    return dg.materialize(assets, instance=instance, partition_key=partition).run_id
+
+
+def runs_of(instance: dg.DagsterInstance) -> set[str]:
+    return {run.run_id for run in instance.get_runs()}
+
+
+def test_the_latest_run_of_each_partition_stays_and_older_ones_go(
+    instance: dg.DagsterInstance,
+) -> None:
+    made = [materialize(instance, partition) for partition in ("a", "b", None, "a", None)]
+    assert prune_runs(instance, time.time() + 1, 100) == [made[0], made[2]]
+    assert runs_of(instance) == {made[1], made[3], made[4]}
+    assert set(instance.get_materialized_partitions(numbers.key)) == {"a", "b"}
+
+
+def test_runs_that_go_on_or_are_young_stay(instance: dg.DagsterInstance) -> None:
+    old = materialize(instance)
+    between_s = time.time()
+    materialize(instance)
+    instance.create_run_for_job(dg.define_asset_job("all").resolve(asset_graph(instance)))
+    before = runs_of(instance)
+    assert prune_runs(instance, between_s - 3600, 100) == []
+    assert prune_runs(instance, time.time() + 1, 100) == [old]
+    assert runs_of(instance) == before - {old}
+
+
+def asset_graph(_: dg.DagsterInstance) -> object:
+    return dg.Definitions(assets=[total]).resolve_asset_graph()
+
+
+def test_no_more_runs_go_in_one_night_than_said(instance: dg.DagsterInstance) -> None:
+    made = [materialize(instance) for _ in range(4)]
+    assert prune_runs(instance, time.time() + 1, 2) == made[:2]
+    assert prune_runs(instance, time.time() + 1, 2) == [made[2]]
+
+
+def test_one_dataset_that_fails_fails_the_run_after_the_others_were_maintained(
+    instance: dg.DagsterInstance, platform: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    error = CommitConflictError("others won", kind=ErrorKind.COMMIT_CONFLICT)
+    asked: list[Upkeep] = []
+
+    def maintain(asked_for: Upkeep) -> LakeUpkeep:
+        asked.append(asked_for)
+        return LakeUpkeep(failed={"pick": error})
+
+    monkeypatch.setattr(upkeep, "maintain_lake", maintain)
+    job = build_definitions(platform).resolve_job_def("maintenance")
+    done = job.execute_in_process(instance=instance, raise_on_error=False, run_config=runs.QUIET)
+    (failed,) = [event for event in done.all_events if event.is_step_failure]
+    assert "pick: others won" in str(failed.step_failure_data.user_failure_data)
+    assert str(asked[0].policy.scrub) == "1/7"
+
+
+def test_the_nightly_jobs_run_on_a_lake_that_is_not_there_yet(
+    instance: dg.DagsterInstance, platform: Platform
+) -> None:
+    for job in ("maintenance", "history_pruning"):
+        resolved = build_definitions(platform).resolve_job_def(job)
+        assert resolved.execute_in_process(instance=instance, run_config=runs.QUIET).success
