@@ -138,10 +138,12 @@ def _copy(source: ObjectStore, target: ObjectStore, keys: Mapping[str, int]) -> 
         target.put_file(local, number_and_key[1])
         local.unlink()
 
-    with tempfile.TemporaryDirectory(prefix="rdp-copy-") as folder:
-        with ThreadPoolExecutor(NUM_COPIES_AT_ONCE) as pool:
-            for _ in pool.map(copy, enumerate(keys)):
-                pass
+    with (
+        tempfile.TemporaryDirectory(prefix="rdp-copy-") as folder,
+        ThreadPoolExecutor(NUM_COPIES_AT_ONCE) as pool,
+    ):
+        # To the end, so that an error of any of them is raised.
+        list(pool.map(copy, enumerate(keys)))
 
 
 def _fetch(source: ObjectStore, key: str, local: Path) -> None:

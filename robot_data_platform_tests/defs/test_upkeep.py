@@ -5,12 +5,17 @@ import time
 import dagster as dg
 import pytest
 
+from robot_data_platform.compute.ingestion import Workplace
 from robot_data_platform.compute.maintenance import LakeUpkeep, Upkeep
 from robot_data_platform.defs import runs, upkeep
 from robot_data_platform.defs.graph import build_definitions
 from robot_data_platform.defs.resources import Platform
 from robot_data_platform.defs.run_history import prune_runs
 from robot_data_platform.errors import CommitConflictError, ErrorKind
+from robot_data_platform.lineage.query import lineage_of
+from robot_data_platform.storage.lake import Lake
+from robot_data_platform.testing.rawlog import RawlogShape
+from robot_data_platform_tests.compute.uploads import land
 
 PARTITIONS = dg.StaticPartitionsDefinition(["a", "b"])
 
@@ -28,6 +33,27 @@ def total() -> None:
 def materialize(instance: dg.DagsterInstance, partition: str | None = None) -> str:
     assets = [numbers] if partition else [total]
     return dg.materialize(assets, instance=instance, partition_key=partition).run_id
+
+
+@pytest.fixture
+def released(instance: dg.DagsterInstance, platform: Platform) -> Lake:
+    """A lake with a release, all of it made by runs, twice over."""
+    place = Workplace(lake_root=platform.lake, landing_root=platform.landing)
+    land(place, "pick", "u1", RawlogShape(num_episodes=2, num_rows=12))
+    manifest = place.landing.manifest("u1")
+    for _ in range(2):
+        runs.ingest(instance, platform, manifest)
+        runs.release(instance, platform, "pick", "v1")
+    return place.lake
+
+
+def test_lineage_is_the_same_after_every_run_that_may_go_went(
+    instance: dg.DagsterInstance, released: Lake
+) -> None:
+    before = lineage_of(released, "pick/v1")
+    assert before.runs
+    assert len(prune_runs(instance, time.time() + 1, 100)) == 2
+    assert lineage_of(released, "pick/v1") == before
 
 
 def runs_of(instance: dg.DagsterInstance) -> set[str]:
