@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from robot_data_platform.compute.doctor_finding import Ailment, fail
+from robot_data_platform.compute.doctor_finding import Ailment, fail, warn
 from robot_data_platform.compute.doctor_references import look_at_references
 from robot_data_platform.compute.doctor_releases import (
     look_at_ingestions,
@@ -21,7 +21,7 @@ from robot_data_platform.compute.scrub_share import ScrubShare
 from robot_data_platform.core.measurement_schema import MEASUREMENTS
 from robot_data_platform.core.schema import CATALOG_TABLES, TABLES
 from robot_data_platform.errors import RobotDataError
-from robot_data_platform.storage.objects import check_conditional_put
+from robot_data_platform.storage.objects import check_conditional_put, store_clock_s
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 
 SAMPLED_GOPS = 256
 """GOPs of a dataset that are hashed; `rdp maintain --scrub all` hashes every one."""
+
+
+MAX_SKEW_S = 300
+"""Ages of files and ingestions are counted in days, so minutes do no harm yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +57,7 @@ class Visit:
 
 def examine(visit: Visit) -> list[Ailment]:
     """Return everything that is wrong with a lake; what can't be looked at is told as well."""
-    found = list(_store(visit.lake))
+    found = list(_store(visit.lake)) or _guarded(visit.lake.root, _clock(visit))
     tables, told = _open_all(visit.lake.catalog_uri(name) for name in CATALOG_TABLES)
     found += told
     for table in tables.values():
@@ -73,6 +77,15 @@ def _store(lake: Lake) -> Iterator[Ailment]:
     except RobotDataError as err:
         mend = "Use a store that honours If-None-Match, or correct the address and keys in AWS_*."
         yield fail("store_is_safe", lake.root, str(err), mend)
+
+
+def _clock(visit: Visit) -> Iterator[Ailment]:
+    stated_s = store_clock_s(visit.lake.root)
+    ahead_s = 0.0 if stated_s is None else visit.now_ns / 1e9 - stated_s
+    if abs(ahead_s) > MAX_SKEW_S:
+        said = f"This machine's clock is {ahead_s:+.0f} s from the store's: expected {MAX_SKEW_S}."
+        mend = "Set the clock (NTP). S3 refuses requests that are 15 minutes off."
+        yield warn("clocks_agree", visit.lake.root, said, mend)
 
 
 def _guarded_datasets(lake: Lake, found: list[Ailment]) -> list[str]:

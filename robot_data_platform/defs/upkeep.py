@@ -1,7 +1,5 @@
 """House-keeping every night: the lake's tables, and Dagster's own run history."""
 
-from __future__ import annotations
-
 import time
 from datetime import timedelta
 

@@ -47,6 +47,11 @@ def object_store(root: str) -> ObjectStore:
     return S3Store(root) if is_s3(root) else LocalStore(root)
 
 
+def store_clock_s(root: str) -> float | None:
+    """Return the time of a root's store, seconds since 1970; None where it is this machine's."""
+    return S3Store(root).clock_s() if is_s3(root) else None
+
+
 def check_conditional_put(root: str) -> None:
     """Refuse a store that ignores ``If-None-Match``: on such a store commits would be lost.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -91,6 +92,13 @@ class S3Store:
                 for page in pages
                 for found in page.get("Contents", ())
             }
+
+    def clock_s(self) -> float:
+        """Return the store's time, seconds since 1970, as it stamps its answers."""
+        with s3_errors(self.root):
+            answer = self._client.head_bucket(Bucket=self._bucket)
+        stamp = answer["ResponseMetadata"]["HTTPHeaders"]["date"]
+        return parsedate_to_datetime(stamp).timestamp()
 
     def delete(self, keys: Sequence[str]) -> None:
         """Remove objects, a request for each thousand."""

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import re
 import shutil
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -18,6 +20,7 @@ from robot_data_platform.curation.release import create_release
 from robot_data_platform.curation.spec import SplitSpec
 from robot_data_platform.errors import StorageError
 from robot_data_platform.storage.commit import set_metadata
+from robot_data_platform.storage.lake import Lake
 from robot_data_platform.storage.retention import clean_up
 from robot_data_platform.storage.table import open_table
 from robot_data_platform.storage.upkeep import delete_rows
@@ -31,6 +34,8 @@ from robot_data_platform_tests.compute.uploads import (
     land,
     workplace,
 )
+from robot_data_platform_tests.conftest import REPOSITORY
+from robot_data_platform_tests.servers import S3Server
 
 SHAPE = RawlogShape(num_episodes=2, num_rows=12)
 
@@ -159,6 +164,32 @@ def test_what_is_wrong_is_told_with_its_place(place: Workplace, what: str) -> No
 
 def test_a_lake_that_is_not_there_yet_is_sound(tmp_path: Path) -> None:
     assert told(workplace(tmp_path)) == {}
+
+
+@pytest.mark.parametrize(("ahead_s", "found"), [(0, []), (3600, ["clocks_agree"])])
+def test_a_clock_that_is_not_the_stores_is_told(
+    s3_environment: S3Server, ahead_s: int, found: list[str]
+) -> None:
+    lake = Lake(f"{s3_environment.make_bucket('doctor')}/{ahead_s}")
+    now_ns = time.time_ns() + ahead_s * 10**9
+    visit = Visit(lake=lake, landing=None, policy=UpkeepPolicy(), now_ns=now_ns)
+    assert [ailment.what for ailment in examine(visit)] == found
+
+
+def test_a_store_that_can_not_be_reached_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    visit = Visit(lake=Lake("s3://lab/lake"), landing=None, policy=UpkeepPolicy(), now_ns=1)
+    found = examine(visit)
+    assert found[0].what == "store_is_safe"
+    assert {ailment.severity for ailment in found} == {Severity.FAIL}
+
+
+def test_every_finding_is_on_the_page() -> None:
+    page = (REPOSITORY / "docs" / "operations.md").read_text()
+    modules = (REPOSITORY / "robot_data_platform" / "compute").glob("doctor*.py")
+    call = re.compile(r'\b(?:fail|warn|info)\(\s*"(\w+)"')
+    names = {name for module in modules for name in call.findall(module.read_text())}
+    assert names == set(re.findall(r"^\| `(\w+)` \| (?:fail|warn|info) ", page, re.MULTILINE))
 
 
 def test_a_visit_changes_nothing(place: Workplace) -> None:
