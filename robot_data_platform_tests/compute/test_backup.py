@@ -21,6 +21,7 @@ from robot_data_platform.lineage.query import lineage_of
 from robot_data_platform.storage import backup
 from robot_data_platform.storage.backup import copy_lake
 from robot_data_platform.storage.lake import Lake
+from robot_data_platform.storage.objects import ObjectStore
 from robot_data_platform.storage.upkeep import delete_rows
 from robot_data_platform.testing.rawlog import RawlogShape
 from robot_data_platform_tests.compute.release_print import release_prints
@@ -99,13 +100,13 @@ def test_a_copy_beside_an_ingestion_is_whole_at_whatever_moment_it_comes(
     place: Workplace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: int
 ) -> None:
     land(place, "robot", "u2", replace(SHAPE, seed=2))
-    listing, calls = backup._list, []
+    listing, listed = backup._list, []
 
-    def list_while_others_write(*arguments: object) -> object:
-        calls.append(arguments)
-        if len(calls) == moment + 1:
+    def list_while_others_write(store: ObjectStore, folder: str) -> object:
+        listed.append(folder)
+        if len(listed) == moment + 1:
             ingest(place, "u2")
-        return listing(*arguments)
+        return listing(store, folder)
 
     monkeypatch.setattr(backup, "_list", list_while_others_write)
     target = Lake(tmp_path / "copy")

@@ -55,10 +55,10 @@ def collect(place: Workplace) -> int:
 def test_a_publisher_that_looked_before_the_collection_is_refused_and_done_again_whole(
     place: Workplace, waiting: tuple[RawlogEpisode, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    look, collected = publish.refuse_given_up, []
+    collected: list[int] = []
 
     def look_then_collect(episodes: LakeTable, upload: str, indices: tuple[int, int]) -> None:
-        look(episodes, upload, indices)
+        abandonment.refuse_given_up(episodes, upload, indices)
         if not collected:
             collected.append(collect(place))
 
