@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 NUM_COPIES_AT_ONCE = 8
 MANIFESTS, TAGS = "_versions", "_refs"
 
-_HINT = "latest_version_hint.json"
-"""Says which version may be the latest. It moves, and a table opens without it."""
+_END = ".manifest"
+"""Ending of manifests. The hint beside them, which version may be the latest, moves; a table opens
+without it."""
 
 _READ_FIRST = ("releases", "models", "lineage", "calibrations")
 _OF_DATASETS = ("splits", "episodes", "quality", "spatial", MEASUREMENTS, "frames", "gops")
@@ -76,7 +77,7 @@ def copy_lake(source: Lake, target: Lake) -> Copied:
     tables = [_list(store, folder) for folder in _folders(source)]
     there = {key: size for t in tables for key, size in other.list_sizes(t.folder).items()}
     for table in tables:
-        _refuse_other(target, table, there)
+        _refuse_other(store, other, table, there)
     rest = {k: size for t in tables for k, size in store.list_sizes(t.folder).items()}
     copied: dict[str, int] = {}
     num_there = 0
@@ -100,7 +101,7 @@ def _list(store: ObjectStore, folder: str) -> _Listed:
     # A tag's version was there before it.
     tags = store.list_sizes(f"{folder}/{TAGS}")
     manifests = store.list_sizes(f"{folder}/{MANIFESTS}")
-    manifests = {k: size for k, size in manifests.items() if k.endswith(".manifest")}
+    manifests = {key: size for key, size in manifests.items() if key.endswith(_END)}
     return _Listed(folder=folder, tags=tags, manifests=manifests)
 
 
@@ -112,23 +113,29 @@ def _parts(tables: list[_Listed], rest: Mapping[str, int]) -> Iterator[Mapping[s
         yield table.tags
 
 
-def _refuse_other(target: Lake, table: _Listed, there: Mapping[str, int]) -> None:
+def _refuse_other(
+    source: ObjectStore, target: ObjectStore, table: _Listed, there: Mapping[str, int]
+) -> None:
     """Refuse a target with a version that the source lacks, or has otherwise.
 
-    Names of manifests count down, so that the newest one is listed first.
+    Names of manifests count down, so that the newest one sorts first. Older ones may be there that
+    the source has cleaned up.
     """
-    newest = min(table.manifests, default="")
-    for key in there:
-        if not key.startswith(f"{table.folder}/{MANIFESTS}/") or key.endswith(_HINT):
-            continue
-        if key < newest or there[key] != table.manifests.get(key, there[key]):
-            raise InvalidInputError(
-                f"{join(target.root, table.folder)!r} holds a version that the lake to copy has "
-                "not: expected an empty place, or an older copy of the same lake. Choose another "
-                "place.",
-                kind=ErrorKind.ALREADY_EXISTS,
-                uri=join(target.root, table.folder),
-            )
+    held = {k for k in there if k.startswith(f"{table.folder}/{MANIFESTS}/") and k.endswith(_END)}
+    common = held & set(table.manifests)
+    is_newer = min(held, default="~") < min(table.manifests, default="~")
+    if is_newer or (common and _differ(source, target, min(common))):
+        uri = join(target.root, table.folder)
+        raise InvalidInputError(
+            f"{uri!r} holds a version that the lake to copy has not: expected an empty place, or "
+            "an older copy of the same lake. Choose another place.",
+            kind=ErrorKind.ALREADY_EXISTS,
+            uri=uri,
+        )
+
+
+def _differ(source: ObjectStore, target: ObjectStore, key: str) -> bool:
+    return source.get_bytes(key) != target.get_bytes(key)
 
 
 def _copy(source: ObjectStore, target: ObjectStore, keys: Mapping[str, int]) -> None:
