@@ -95,7 +95,7 @@ def test_a_second_copy_brings_only_what_is_new(place: Workplace, tmp_path: Path)
     assert target.open("robot", "quality").version == place.lake.open("robot", "quality").version
 
 
-@pytest.mark.parametrize("moment", range(0, 14, 3))
+@pytest.mark.parametrize("moment", range(0, 12, 3))
 def test_a_copy_beside_an_ingestion_is_whole_at_whatever_moment_it_comes(
     place: Workplace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: int
 ) -> None:
