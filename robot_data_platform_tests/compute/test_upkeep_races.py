@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from robot_data_platform.compute import abandonment, publish
+from robot_data_platform.compute import abandonment, gop_video, publish
 from robot_data_platform.compute.ingestion import Ingestion, Workplace
 from robot_data_platform.compute.maintenance import maintain_dataset
 from robot_data_platform.compute.registration import find_ingestion
 from robot_data_platform.compute.scrub_share import NONE
 from robot_data_platform.compute.upkeep_policy import UpkeepPolicy
-from robot_data_platform.errors import ErrorKind, InvalidInputError, NotFoundError
+from robot_data_platform.errors import (
+    ErrorKind,
+    InvalidInputError,
+    NotFoundError,
+    StorageError,
+    is_worth_retrying,
+)
 from robot_data_platform.storage.table import LakeTable
 from robot_data_platform.testing.rawlog import RawlogEpisode, RawlogShape
 from robot_data_platform_tests.compute.uploads import (
@@ -32,6 +39,8 @@ from robot_data_platform_tests.compute.uploads import (
 SHAPE = RawlogShape(num_episodes=2, num_rows=12)
 AT_ONCE = UpkeepPolicy(keep_versions=timedelta(0), grace=timedelta(0), scrub=NONE)
 LATER = replace(RUN, asset="maintenance", created_ns=RUN.created_ns + 1)
+AFTER_ALL = replace(LATER, created_ns=RUN.created_ns + 10**18)
+"""Later than any file was written."""
 
 
 @pytest.fixture
@@ -104,6 +113,28 @@ def is_refused(ingestion: Ingestion) -> bool:
     except NotFoundError:
         return True
     return False
+
+
+def test_pictures_that_waited_too_long_for_their_commit_are_refused_and_made_again(
+    place: Workplace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    episodes = land(place, "robot", "u1", SHAPE)
+    STEPS["raw_episodes"](place, "u1", IN_PROCESS, RUN)
+    commit, removed = gop_video.commit_fragments, []
+
+    def collect_first(uri: str, fragments: Sequence[str], **options: object) -> object:
+        if not removed:
+            report = maintain_dataset(place.lake, "robot", AFTER_ALL, AT_ONCE)
+            removed.append(report.tables["gops"].orphan_files)
+        return commit(uri, fragments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(gop_video, "commit_fragments", collect_first)
+    with pytest.raises(StorageError, match="Run the step again") as caught:
+        STEPS["gop_video"](place, "u1", IN_PROCESS, RUN)
+    assert is_worth_retrying(caught.value)
+    assert removed[0] > 0
+    ingest(place, "u1")
+    assert_holds(place, "robot", "u1", episodes)
 
 
 @pytest.mark.usefixtures("waiting")

@@ -110,3 +110,8 @@ def test_the_nightly_jobs_run_on_a_lake_that_is_not_there_yet(
     for job in ("maintenance", "history_pruning"):
         resolved = build_definitions(platform).resolve_job_def(job)
         assert resolved.execute_in_process(instance=instance, run_config=runs.QUIET).success
+
+
+def test_both_run_every_night_by_themselves() -> None:
+    schedules = {upkeep.nightly_maintenance, upkeep.nightly_history_pruning}
+    assert {schedule.default_status for schedule in schedules} == {dg.DefaultScheduleStatus.RUNNING}

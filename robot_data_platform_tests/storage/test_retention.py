@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-
-import pytest
+from typing import TYPE_CHECKING
 
 from robot_data_platform.storage import retention
 from robot_data_platform.storage.retention import clean_up, expired_versions, plan_clean_up
 from robot_data_platform.storage.table import open_table
 from robot_data_platform_tests.storage.small_table import add, latest_keys, make_table
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def commits(uri: str, num_commits: int) -> list[int]:
