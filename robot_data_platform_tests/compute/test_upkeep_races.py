@@ -22,6 +22,7 @@ from robot_data_platform.errors import (
     StorageError,
     is_worth_retrying,
 )
+from robot_data_platform.storage.commit import commit_fragments
 from robot_data_platform.storage.table import LakeTable
 from robot_data_platform.testing.rawlog import RawlogEpisode, RawlogShape
 from robot_data_platform_tests.compute.uploads import (
@@ -120,13 +121,13 @@ def test_pictures_that_waited_too_long_for_their_commit_are_refused_and_made_aga
 ) -> None:
     episodes = land(place, "robot", "u1", SHAPE)
     STEPS["raw_episodes"](place, "u1", IN_PROCESS, RUN)
-    commit, removed = gop_video.commit_fragments, []
+    removed: list[int] = []
 
     def collect_first(uri: str, fragments: Sequence[str], **options: object) -> object:
         if not removed:
             report = maintain_dataset(place.lake, "robot", AFTER_ALL, AT_ONCE)
             removed.append(report.tables["gops"].orphan_files)
-        return commit(uri, fragments, **options)  # type: ignore[arg-type]
+        return commit_fragments(uri, fragments, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(gop_video, "commit_fragments", collect_first)
     with pytest.raises(StorageError, match="Run the step again") as caught:
