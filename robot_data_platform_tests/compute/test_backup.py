@@ -13,6 +13,8 @@ from robot_data_platform.compute.doctor import Visit, examine
 from robot_data_platform.compute.ingestion import Workplace
 from robot_data_platform.compute.upkeep_policy import UpkeepPolicy
 from robot_data_platform.core.finding import Severity
+from robot_data_platform.core.measurement_schema import MEASUREMENTS
+from robot_data_platform.core.schema import CATALOG_TABLES, TABLES
 from robot_data_platform.curation.release import create_release
 from robot_data_platform.curation.spec import SplitSpec
 from robot_data_platform.errors import ErrorKind, InvalidInputError, StorageError
@@ -120,6 +122,19 @@ def test_a_copy_beside_an_ingestion_is_whole_at_whatever_moment_it_comes(
 def unsound(lake: Lake) -> list[str]:
     visit = Visit(lake=lake, landing=None, policy=UpkeepPolicy(), now_ns=RUN.created_ns)
     return [a.message for a in examine(visit) if a.severity is not Severity.INFO]
+
+
+def test_every_table_of_a_lake_is_copied() -> None:
+    folders = {folder.rpartition("/")[2] for folder in backup._folders(OneDataset("lab"))}
+    names = (*TABLES, MEASUREMENTS, *CATALOG_TABLES)
+    assert folders == {f"{name}.lance" for name in names}
+
+
+class OneDataset(Lake):
+    """A lake that says it has one dataset."""
+
+    def datasets(self) -> list[str]:
+        return ["robot"]
 
 
 def test_a_copy_over_another_lake_is_refused(place: Workplace, tmp_path: Path) -> None:
