@@ -11,9 +11,11 @@ import click
 
 from robot_data_platform import __version__
 from robot_data_platform.cli import (
+    backup,
     calibration,
     demo,
     docs,
+    doctor,
     ingest,
     inspect,
     look,
@@ -57,6 +59,8 @@ COMMANDS = (
     trace.lineage,
     trace.impact,
     maintain.maintain,
+    doctor.doctor,
+    backup.backup,
     demo.demo,
 )
 for command in COMMANDS:

@@ -22,6 +22,7 @@ from robot_data_platform.errors import (
     InvalidInputError,
     RobotDataError,
 )
+from robot_data_platform.storage.condemned import refuse_condemned
 from robot_data_platform.storage.faults import store_errors
 from robot_data_platform.storage.operations import (
     Operation,
@@ -122,10 +123,13 @@ def commit_fragments(
     ------
     CommitConflictError
         ``commit-conflict``: other writers won `MAX_ATTEMPTS` times in a row.
+    StorageError
+        ``store-failed``: maintenance took the fragments for those of a dead task.
     """
 
     def build(table: LakeTable) -> Operation | None:
         new = [FragmentMetadata.from_json(text) for text in fragments]
+        refuse_condemned(table, new)
         deletion = mark_deleted(table, replace) if replace else None
         if deletion:
             return replacement(deletion, new)
@@ -147,14 +151,22 @@ def append_built(
     *,
     properties: Mapping[str, str],
     is_done: Guard | None = None,
+    replace: str | None = None,
 ) -> Committed:
-    """Append rows that depend on what the table holds; on a conflict they are made again."""
+    """Append rows that depend on what the table holds; on a conflict they are made again.
+
+    Rows for which the predicate ``replace`` holds leave the table in the same commit.
+    """
 
     def build(table: LakeTable) -> Operation | None:
         rows = rows_at(table)
         schema = pa.schema([table.schema.field(name) for name in rows.column_names])
-        new = write_rows(uri, schema, rows.cast(schema).to_batches())
-        return addition(table, [FragmentMetadata.from_json(text) for text in new]) if new else None
+        written = write_rows(uri, schema, rows.cast(schema).to_batches())
+        new = [FragmentMetadata.from_json(text) for text in written]
+        deletion = mark_deleted(table, replace) if replace else None
+        if deletion:
+            return replacement(deletion, new)
+        return addition(table, new) if new else None
 
     return _compare_and_swap(uri, build, properties, is_done)
 

@@ -13,7 +13,7 @@ from robot_data_platform.storage.faults import object_absent, object_exists, sto
 from robot_data_platform.storage.source import files_below, safe_relative
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 _PARTIAL_PREFIX, _PARTIAL_SUFFIX = ".rdp-", ".partial"
 
@@ -51,6 +51,17 @@ class LocalStore:
         found = (path for path in files_below(self._path(prefix)) if not _is_partial(path.name))
         keys = (path.relative_to(self.root).as_posix() for path in found)
         return sorted(key for key in keys if key > after)[:limit]
+
+    def list_sizes(self, prefix: str) -> dict[str, int]:
+        """Return the bytes of each file below ``prefix``, without those half written."""
+        with store_errors(self.root):
+            return {key: self._path(key).stat().st_size for key in self.list_keys(prefix)}
+
+    def delete(self, keys: Sequence[str]) -> None:
+        """Remove files; a folder stays, since another process may be about to write to it."""
+        for path in map(self._path, keys):
+            with store_errors(str(path)):
+                path.unlink(missing_ok=True)
 
     def _existing(self, key: str) -> Path:
         path = self._path(key)

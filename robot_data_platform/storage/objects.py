@@ -1,4 +1,4 @@
-"""Plain files on the local disk or on S3, by the same five calls."""
+"""Plain files on the local disk or on S3, by the same calls."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from robot_data_platform.storage.s3_store import S3Store
 from robot_data_platform.storage.uri import is_s3
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 
@@ -34,10 +35,21 @@ class ObjectStore(Protocol):
     def list_keys(self, prefix: str, after: str = "", limit: int | None = None) -> list[str]:
         """Return keys below ``prefix`` that sort after ``after``, sorted, at most ``limit``."""
 
+    def list_sizes(self, prefix: str) -> dict[str, int]:
+        """Return the bytes of each object below ``prefix``, by key."""
+
+    def delete(self, keys: Sequence[str]) -> None:
+        """Remove objects; those that are not there are no fault."""
+
 
 def object_store(root: str) -> ObjectStore:
     """Return the store of a normalised root."""
     return S3Store(root) if is_s3(root) else LocalStore(root)
+
+
+def store_clock_s(root: str) -> float | None:
+    """Return the time of a root's store, seconds since 1970; None where it is this machine's."""
+    return S3Store(root).clock_s() if is_s3(root) else None
 
 
 def check_conditional_put(root: str) -> None:

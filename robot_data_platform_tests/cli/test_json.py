@@ -52,6 +52,9 @@ PRINTED: dict[str, Printed] = {
     "rendition add": lambda lab, _: rendered_copy(lab),
     "rendition list": printed_by("rendition", "list", DATASET),
     "maintain": printed_by("maintain", DATASET),
+    "maintain --all": printed_by("maintain", "--all"),
+    "doctor": printed_by("doctor"),
+    "backup": printed_by("backup", "a-copy"),
 }
 
 
@@ -64,7 +67,9 @@ def commands_with_json(group: click.Group, prefix: str = "") -> Iterator[str]:
 
 
 def test_the_page_documents_every_command_with_json_and_no_other() -> None:
-    assert sorted(PAGE) == sorted(commands_with_json(cli))
+    assert sorted({command.partition(" --")[0] for command in PAGE}) == sorted(
+        commands_with_json(cli)
+    )
 
 
 @pytest.mark.parametrize("command", sorted(PAGE))
