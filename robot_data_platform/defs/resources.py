@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import cast, get_args
 
 import dagster as dg
@@ -16,7 +19,11 @@ from robot_data_platform.compute.registration import find_ingestion
 from robot_data_platform.core.run import RunInfo
 from robot_data_platform.errors import ErrorKind, InvalidInputError
 from robot_data_platform.storage.uri import normalise_root
+from robot_data_platform.telemetry.log_facts import log_facts
+from robot_data_platform.telemetry.logs import configure_logging
 from robot_data_platform.video.settings import GopProfile, GopSettings
+
+LOG = logging.getLogger(__name__)
 
 DEFAULT_LAKE = ".rdp/lake"
 DEFAULT_LANDING = ".rdp/landing"
@@ -32,6 +39,18 @@ class Platform(dg.ConfigurableResource):  # type: ignore[type-arg]
     ray_address: str = Field(default="", description="Address of an existing Ray cluster.")
     gop_profile: str = Field(default="auto", description="auto, copy, anchored or chain.")
     gop_size: int = Field(default=8, description="Pictures in a GOP that is encoded here.")
+
+    @contextmanager
+    def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[Platform]:
+        """Let every line that is logged while a run uses this say which run it is."""
+        configure_logging()
+        if context.run is None:
+            yield self
+            return
+        with log_facts(**_facts_of(context.run)):
+            LOG.info("The run begins.")
+            yield self
+            LOG.info("The run's steps are done.")
 
     @property
     def workplace(self) -> Workplace:
@@ -60,6 +79,15 @@ class Platform(dg.ConfigurableResource):  # type: ignore[type-arg]
     def ingestion(self, upload: str) -> Ingestion:
         """Return the registered ingestion of an upload."""
         return find_ingestion(self.workplace, upload, self.settings)
+
+
+def _facts_of(run: dg.DagsterRun) -> dict[str, str]:
+    return {
+        "run_id": run.run_id,
+        "job": run.job_name,
+        "dataset": run.tags.get("rdp/dataset", ""),
+        "upload": run.tags.get("rdp/upload", ""),
+    }
 
 
 def _checked_backend(name: str) -> Backend:

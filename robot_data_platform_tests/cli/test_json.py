@@ -51,6 +51,8 @@ PRINTED: dict[str, Printed] = {
     "rendition add": lambda lab, _: rendered_copy(lab),
     "rendition list": printed_by("rendition", "list", DATASET),
     "maintain": printed_by("maintain", DATASET),
+    "metrics": printed_by("metrics"),
+    "alert test": printed_by("alert", "test"),
 }
 
 
