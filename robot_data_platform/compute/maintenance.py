@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robot_data_platform.compute.scrub_findings import record_damaged_gops
 from robot_data_platform.core.measurement_schema import MEASUREMENTS
 from robot_data_platform.core.schema import TABLES
 from robot_data_platform.storage.predicate import equals, in_range
@@ -80,6 +81,7 @@ def maintain_dataset(
         report.num_bytes_removed += cleaned.num_bytes
     if policy.scrub and "gops" in tables:
         _scrub(lake.open(dataset, "gops"), report)
+        record_damaged_gops(lake, dataset, report.damaged_gops, run)
     return report
 
 
