@@ -8,12 +8,13 @@ import dagster as dg
 from robot_data_platform.compute.quarantined import QuarantinedEpisode, quarantined_episodes
 from robot_data_platform.core.time_base import NS_PER_S
 from robot_data_platform.defs.failures import failure_kind, failure_reason, failures
-from robot_data_platform.defs.jobs import ingest_upload
 from robot_data_platform.defs.resources import Platform
+from robot_data_platform.defs.run_subject import subject_of
 from robot_data_platform.errors import ErrorKind, InvalidInputError
 from robot_data_platform.telemetry.alert import Alert, Event
 from robot_data_platform.telemetry.alert_settings import alert_channels, run_url
 from robot_data_platform.telemetry.delivery import deliver
+from robot_data_platform.telemetry.logs import configure_logging
 
 TOLD_TAG = "rdp/told."
 """Start of the run tag that says that a channel took the run's alert: none is told twice."""
@@ -43,7 +44,6 @@ def tell_of_failures(context: dg.RunFailureSensorContext) -> dg.SkipReason | Non
 
 @dg.run_status_sensor(
     run_status=dg.DagsterRunStatus.SUCCESS,
-    monitored_jobs=[ingest_upload],
     default_status=dg.DefaultSensorStatus.RUNNING,
     minimum_interval_seconds=INTERVAL_S,
     description="Tells of uploads with episodes in quarantine, by webhook and e-mail where set.",
@@ -52,19 +52,26 @@ def tell_of_quarantine(
     context: dg.RunStatusSensorContext, platform: Platform
 ) -> dg.SkipReason | None:
     """Tell of the episodes that an ingestion could not take, once per published content."""
-    if not _has_published_quarantine(context):
+    made = _published_quarantine(context)
+    if made is None:
         return None
-    alert = _alert(context, "episodes-quarantined", "")
+    dataset, upload = str(made.metadata["dataset"].value), made.partition or ""
     with failures():
-        lost = quarantined_episodes(platform.workplace.lake, alert.dataset, alert.upload)
+        lost = quarantined_episodes(platform.workplace.lake, dataset, upload)
     kinds = {episode.error_kind for episode in lost}
-    kind = kinds.pop() if len(kinds) == 1 else ""
-    alert = replace(alert, asset="episodes", error_kind=kind, message=_quarantine_message(lost))
+    alert = replace(
+        _alert(context, "episodes-quarantined", _quarantine_message(lost)),
+        dataset=dataset,
+        upload=upload,
+        asset="episodes",
+        error_kind=kinds.pop() if len(kinds) == 1 else "",
+    )
     return _tell(context, alert)
 
 
 def _tell(context: dg.RunStatusSensorContext, alert: Alert) -> dg.SkipReason | None:
     """Deliver an alert; after one that a channel did not take, end this tick, which has a limit."""
+    configure_logging()
     try:
         channels = alert_channels()
     except InvalidInputError as err:
@@ -111,8 +118,7 @@ def _alert(context: dg.RunStatusSensorContext, event: Event, message: str) -> Al
         message=message,
         occurred_ns=_occurred_ns(context),
         job=run.job_name,
-        dataset=run.tags.get("rdp/dataset", ""),
-        upload=run.tags.get("rdp/upload", ""),
+        **subject_of(run),
         run_id=run.run_id,
         run_url=run_url(run.run_id),
     )
@@ -133,14 +139,17 @@ def _failed_checks(context: dg.RunStatusSensorContext) -> list[dg.AssetCheckEval
     return [c for c in checks if not c.passed and c.severity is dg.AssetCheckSeverity.ERROR]
 
 
-def _has_published_quarantine(context: dg.RunStatusSensorContext) -> bool:
-    """Return whether the run itself published episodes in quarantine, and did not find them so."""
+def _published_quarantine(context: dg.RunStatusSensorContext) -> dg.AssetMaterialization | None:
+    """Return what published episodes in quarantine in this run; a run that found them so, none."""
     records = context.instance.get_records_for_run(
         context.dagster_run.run_id, of_type=dg.DagsterEventType.ASSET_MATERIALIZATION
     ).records
-    made = [record.asset_materialization for record in records]
-    told = [m.metadata for m in made if m is not None and m.asset_key == dg.AssetKey("episodes")]
-    return any(m["is_new"].value and m["num_quarantined"].value for m in told)
+    for made in (record.asset_materialization for record in records):
+        if made is not None and made.asset_key == dg.AssetKey("episodes"):
+            told = made.metadata
+            if told["is_new"].value and told["num_quarantined"].value:
+                return made
+    return None
 
 
 def _quarantine_message(lost: Sequence[QuarantinedEpisode]) -> str:

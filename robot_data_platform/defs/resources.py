@@ -5,8 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import cast, get_args
 
 import dagster as dg
@@ -17,9 +15,10 @@ from robot_data_platform.compute.episodes_map import Backend, Fanout
 from robot_data_platform.compute.ingestion import Ingestion, Workplace
 from robot_data_platform.compute.registration import find_ingestion
 from robot_data_platform.core.run import RunInfo
+from robot_data_platform.defs.run_subject import subject_of
 from robot_data_platform.errors import ErrorKind, InvalidInputError
 from robot_data_platform.storage.uri import normalise_root
-from robot_data_platform.telemetry.log_facts import log_facts
+from robot_data_platform.telemetry.log_facts import adopt_facts
 from robot_data_platform.telemetry.logs import configure_logging
 from robot_data_platform.video.settings import GopProfile, GopSettings
 
@@ -40,17 +39,13 @@ class Platform(dg.ConfigurableResource):  # type: ignore[type-arg]
     gop_profile: str = Field(default="auto", description="auto, copy, anchored or chain.")
     gop_size: int = Field(default=8, description="Pictures in a GOP that is encoded here.")
 
-    @contextmanager
-    def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[Platform]:
-        """Let every line that is logged while a run uses this say which run it is."""
+    def setup_for_execution(self, context: dg.InitResourceContext) -> None:
+        """Let every line that this process logs from here on say which run it is of."""
         configure_logging()
-        if context.run is None:
-            yield self
-            return
-        with log_facts(**_facts_of(context.run)):
+        run = context.run
+        if run is not None:
+            adopt_facts({"run_id": run.run_id, "job": run.job_name, **subject_of(run)})
             LOG.info("The run begins.")
-            yield self
-            LOG.info("The run's steps are done.")
 
     @property
     def workplace(self) -> Workplace:
@@ -79,15 +74,6 @@ class Platform(dg.ConfigurableResource):  # type: ignore[type-arg]
     def ingestion(self, upload: str) -> Ingestion:
         """Return the registered ingestion of an upload."""
         return find_ingestion(self.workplace, upload, self.settings)
-
-
-def _facts_of(run: dg.DagsterRun) -> dict[str, str]:
-    return {
-        "run_id": run.run_id,
-        "job": run.job_name,
-        "dataset": run.tags.get("rdp/dataset", ""),
-        "upload": run.tags.get("rdp/upload", ""),
-    }
 
 
 def _checked_backend(name: str) -> Backend:

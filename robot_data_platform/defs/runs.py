@@ -15,6 +15,7 @@ from robot_data_platform.defs.graph import build_definitions
 from robot_data_platform.defs.ingest.sensors import run_key
 from robot_data_platform.defs.partitions import DATASETS, UPLOADS
 from robot_data_platform.errors import DataFaultError, ErrorKind, RobotDataError
+from robot_data_platform.telemetry.log_facts import log_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,13 +113,15 @@ def _run(
     config: dict[str, object] | None = None,
 ) -> None:
     definitions = build_definitions(platform)
-    result = definitions.resolve_job_def(job).execute_in_process(
-        instance=instance,
-        partition_key=partition,
-        tags=tags,
-        run_config={**QUIET, **(config or {})},
-        raise_on_error=False,
-    )
+    # The run's facts end with it.
+    with log_facts():
+        result = definitions.resolve_job_def(job).execute_in_process(
+            instance=instance,
+            partition_key=partition,
+            tags=tags,
+            run_config={**QUIET, **(config or {})},
+            raise_on_error=False,
+        )
     if not result.success:
         raise _refused(job, partition, result)
 

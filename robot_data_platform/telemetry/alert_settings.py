@@ -53,13 +53,16 @@ def _mail() -> Mail:
     if security == "none" and _value(SMTP_USER):
         raise _wrong(SMTP_SECURITY, "'none' with a user", "starttls or tls for a password")
     recipients = tuple(filter(None, (part.strip() for part in _value(EMAIL_TO).split(","))))
-    if not recipients:
-        raise _wrong(EMAIL_TO, "nothing", "one address or several with commas")
+    if not recipients or not all(map(_is_address, recipients)):
+        raise _wrong(EMAIL_TO, repr(_value(EMAIL_TO)), "one address or several with commas")
+    sender = _value(EMAIL_FROM) or recipients[0]
+    if not _is_address(sender):
+        raise _wrong(EMAIL_FROM, repr(sender), "an address")
     return Mail(
         host=_value(SMTP_HOST),
         port=_port(_value(SMTP_PORT) or PORT_BY_SECURITY[security]),
         security=cast("Security", security),
-        sender=_value(EMAIL_FROM) or recipients[0],
+        sender=sender,
         recipients=recipients,
         user=_value(SMTP_USER),
         password=_value(SMTP_PASSWORD),
@@ -78,6 +81,11 @@ def _port(text: str) -> int:
     if not text.isdecimal() or not 0 < int(text) < 1 << 16:
         raise _wrong(SMTP_PORT, repr(text), "a number from 1 to 65535")
     return int(text)
+
+
+def _is_address(text: str) -> bool:
+    # A line break would begin another header.
+    return "@" in text and text.isprintable()
 
 
 def _value(variable: str) -> str:

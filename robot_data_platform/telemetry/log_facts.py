@@ -16,7 +16,7 @@ _CURRENT: ContextVar[Mapping[str, str]] = ContextVar("log_facts", default=Mappin
 @contextmanager
 def log_facts(**facts: str) -> Iterator[None]:
     """Give facts to every line that is logged inside the block; empty ones are left out."""
-    token = _CURRENT.set({**_CURRENT.get(), **{k: v for k, v in facts.items() if v}})
+    token = _CURRENT.set({**_CURRENT.get(), **_known(facts)})
     try:
         yield
     finally:
@@ -29,5 +29,9 @@ def current_facts() -> dict[str, str]:
 
 
 def adopt_facts(facts: Mapping[str, str]) -> None:
-    """Let facts of another process hold from here on, in place of what held."""
-    _CURRENT.set(facts)
+    """Let facts hold from here on, in place of those that held; empty ones are left out."""
+    _CURRENT.set(_known(facts))
+
+
+def _known(facts: Mapping[str, str]) -> dict[str, str]:
+    return {name: text for name, text in facts.items() if text}

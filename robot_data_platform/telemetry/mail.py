@@ -44,7 +44,7 @@ class Mail:
             return Refusal(reason=reason, may_pass=err.smtp_code in PASSING_CODES)
         except smtplib.SMTPRecipientsRefused as err:
             return self._recipients_refused(len(err.recipients))
-        except (smtplib.SMTPException, OSError) as err:
+        except (smtplib.SMTPException, OSError, UnicodeError) as err:
             # A certificate that isn't trusted now won't be in a moment.
             may_pass = not isinstance(err, ssl.SSLError | smtplib.SMTPNotSupportedError)
             return Refusal(reason=f"{self.host}: {type(err).__name__}", may_pass=may_pass)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -86,13 +87,14 @@ def upload_time_ns(upload: str, registered_ns: int) -> int:
     return int(told.timestamp()) * NS_PER_S
 
 
-def _lag_s(upload: Published, releases: Iterable[Release]) -> Iterable[float]:
+def _lag_s(upload: Published, releases: Sequence[Release]) -> Iterable[float]:
     """Return the time to the first release that has the upload, or nothing."""
     first = upload.versions[0][0]
-    for release in releases:
-        if release.episodes_version >= first:
-            return [max(0, release.created_ns - upload.uploaded_ns) / NS_PER_S]
-    return []
+    place = bisect_left(releases, first, key=lambda release: release.episodes_version)
+    return [
+        max(0, release.created_ns - upload.uploaded_ns) / NS_PER_S
+        for release in releases[place : place + 1]
+    ]
 
 
 def _waiting_since_ns(uploads: Iterable[Published], releases: Iterable[Release]) -> int | None:
@@ -107,7 +109,7 @@ def _waiting_since_ns(uploads: Iterable[Published], releases: Iterable[Release])
 
 
 def _releases(lake: Lake, dataset: str) -> list[Release]:
-    """Return the releases of a dataset, oldest first."""
+    """Return the releases of a dataset, by their version of ``episodes``."""
     table = lake.find_catalog("releases")
     if table is None:
         return []
@@ -118,7 +120,7 @@ def _releases(lake: Lake, dataset: str) -> list[Release]:
         )
         for row in rows
     ]
-    return sorted(releases, key=lambda release: release.created_ns)
+    return sorted(releases, key=lambda r: (r.episodes_version, r.created_ns))
 
 
 def _uploads(lake: Lake, dataset: str) -> dict[str, Published]:

@@ -40,7 +40,7 @@ class Webhook:
                 return Refusal(reason=f"{self._host} answered {err.code}", may_pass=may_pass)
         except URLError as err:
             return Refusal(reason=f"{self._host}: {_kind_of(err.reason)}", may_pass=True)
-        except (OSError, HTTPException) as err:
+        except (OSError, HTTPException, UnicodeError) as err:
             return Refusal(reason=f"{self._host}: {_kind_of(err)}", may_pass=True)
         return None
 

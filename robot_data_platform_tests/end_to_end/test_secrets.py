@@ -29,6 +29,8 @@ WRONG = {
     "AWS_SESSION_TOKEN": "FwoGZXIvYXdzEASY+session/token==to-find",
 }
 WEBHOOK_PATH = "very-secret-path"
+pytestmark = pytest.mark.timeout(900)
+
 RUNS = [("good", "json"), ("good", "text"), ("bad", "json"), ("bad", "text")]
 
 
@@ -100,7 +102,6 @@ def _objects(server: S3Server) -> Iterator[tuple[str, bytes]]:
 @pytest.mark.parametrize(
     "secret", ["access key", "secret key", "webhook", *sorted(WRONG)], ids=lambda name: name
 )
-@pytest.mark.timeout(600)
 def test_no_secret_is_anywhere(everything: Everything, secret: str) -> None:
     assert everything.places_of(everything.secrets[secret]) == []
 

@@ -222,6 +222,10 @@ def test_without_settings_nobody_is_told() -> None:
         ({"RDP_ALERT_WEBHOOK_URL": "https:///no-host"}, "RDP_ALERT_WEBHOOK_URL"),
         ({"RDP_ALERT_SMTP_HOST": "mail"}, "RDP_ALERT_EMAIL_TO"),
         (
+            {"RDP_ALERT_SMTP_HOST": "m", "RDP_ALERT_EMAIL_TO": "a@b.example\nBcc: c@d.example"},
+            "RDP_ALERT_EMAIL_TO",
+        ),
+        (
             {"RDP_ALERT_SMTP_HOST": "mail", "RDP_ALERT_SMTP_PORT": "ssh"},
             "RDP_ALERT_SMTP_PORT",
         ),

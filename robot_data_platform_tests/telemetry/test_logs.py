@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from robot_data_platform.compute.episodes_map import Fanout, map_episodes
 from robot_data_platform.compute.process_pool import close_pool
 from robot_data_platform.errors import ErrorKind, InvalidInputError
-from robot_data_platform.telemetry.log_facts import current_facts, log_facts
+from robot_data_platform.telemetry.log_facts import adopt_facts, current_facts, log_facts
 from robot_data_platform.telemetry.logs import ROOT, JsonLines, TextLines, configure_logging
 from robot_data_platform.telemetry.secrets import redacted
 from robot_data_platform_tests.telemetry.talking import talk
@@ -30,7 +30,9 @@ def restored() -> Iterator[None]:
     """Leave the logger as it was: other tests run in this process."""
     logger = logging.getLogger(ROOT)
     handlers, level = list(logger.handlers), logger.level
-    yield
+    with log_facts():
+        adopt_facts({})
+        yield
     logger.handlers[:] = handlers
     logger.setLevel(level)
 
@@ -80,7 +82,7 @@ def test_a_traceback_is_part_of_its_line(
 ) -> None:
     configure(monkeypatch, "json")
     try:
-        {}["absent"]
+        dict[str, int]()["absent"]
     except KeyError:
         LOG.exception("It failed.")
     (line,) = lines(capfd)
