@@ -15,6 +15,7 @@ from robot_data_platform.telemetry.alert import Alert, Event
 from robot_data_platform.telemetry.alert_settings import alert_channels, run_url
 from robot_data_platform.telemetry.delivery import deliver
 from robot_data_platform.telemetry.logs import configure_logging
+from robot_data_platform.telemetry.secrets import redacted
 
 TOLD_TAG = "rdp/told."
 """Start of the run tag that says that a channel took the run's alert: none is told twice."""
@@ -37,7 +38,7 @@ def tell_of_failures(context: dg.RunFailureSensorContext) -> dg.SkipReason | Non
     context.log.error(
         "run failed: job=%s run=%s upload=%s dataset=%s asset=%s kind=%s message=%s",
         *(alert.job, alert.run_id, alert.upload, alert.dataset, alert.asset, alert.error_kind),
-        alert.message,
+        redacted(alert.message),
     )
     return _tell(context, alert)
 
