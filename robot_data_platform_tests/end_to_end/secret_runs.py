@@ -1,11 +1,13 @@
 """Runs in a process of its own whose credentials are looked for afterwards in all it left.
 
 ``python -m … good BUCKET`` ingests and releases an upload; ``bad`` does what it can with keys that
-the store refuses. The current folder has the instance's files and the recording ``fold``.
+the store refuses. Each does so twice, with logs in either format. The current folder has the
+instance's files and the recording ``fold``.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from collections.abc import Callable
@@ -57,8 +59,7 @@ def figures(lake: str) -> str:
     return generate_latest(registry).decode()
 
 
-def main(mode: str, bucket: str) -> None:
-    configure_logging()
+def go_through(mode: str, bucket: str) -> None:
     landing = Landing(f"{bucket}/landing" if mode == "good" else "landing")
     platform = Platform(lake=f"{bucket}/lake", landing=landing.root, num_workers=2)
     if UPLOAD not in landing.list_uploads():
@@ -74,6 +75,13 @@ def main(mode: str, bucket: str) -> None:
     shown(lambda: figures(platform.lake))
     shown(lambda: RobotLanceDataset(platform.lake, DATASET)[0])
     shown(lambda: Landing(f"{bucket}/landing").list_uploads())
+
+
+def main(mode: str, bucket: str) -> None:
+    for form in ("json", "text"):
+        os.environ["RDP_LOG_FORMAT"] = form
+        configure_logging()
+        go_through(mode, bucket)
 
 
 if __name__ == "__main__":
