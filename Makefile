@@ -3,11 +3,14 @@
 #
 #   PYTHON=python3.12   the interpreter that .venv is made with
 #   PORT=3000           where `make ui` listens
+#   PAGES_PORT=3001     where `make ui` shows Data Docs, which asset checks link to
 #   RUNS=20000          how many sources `make fuzz` spoils
 #   RDP_VENV=folder     an environment made elsewhere, used as it is
 
 PYTHON ?= python3
 PORT ?= 3000
+PAGES_PORT ?= 3001
+export RDP_PAGES_URL ?= http://127.0.0.1:$(PAGES_PORT)
 RUNS ?= 20000
 
 ifdef RDP_VENV
@@ -32,10 +35,11 @@ demo: $(PLATFORM) ## land the sample uploads, run the asset graph, train a polic
 	$(BIN)/rdp demo
 
 ui: $(PLATFORM) ## Dagster's web pages on the instance that the demo filled
+	@$(BIN)/rdp docs serve --port $(PAGES_PORT) & trap 'kill $$!' EXIT INT TERM; \
 	DAGSTER_HOME="$(CURDIR)" $(BIN)/dagster dev -w workspace.yaml -h 127.0.0.1 -p $(PORT)
 
-test: $(DEV) ## every test, as CI runs them
-	$(BIN)/python -m pytest
+test: $(DEV) ## every test, as CI runs them, a file to each core
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: $(DEV) ## style, types, import rules, documents
 	$(BIN)/ruff check .

@@ -80,23 +80,25 @@ def episodes(dataset: str, lake: str, as_json: bool) -> None:
 
 @click.command()
 @click.argument("dataset")
-@click.option("--episode", type=int, help="Only of this episode_index.")
+@click.option("--episode", help="Only of this one, by id or index.")
 @click.option("--rule", help="Only of this rule.")
 @click.option("--severity", type=click.Choice(["info", "warn", "fail"]), help="Only of this one.")
 @reading
 def findings(
     dataset: str,
-    episode: int | None,
+    episode: str | None,
     rule: str | None,
     severity: str | None,
     lake: str,
     as_json: bool,
 ) -> None:
     """List what the checks found in DATASET."""
-    from robot_data_platform.compute.listing import list_findings
+    from robot_data_platform.compute.listing import find_episode, list_findings
     from robot_data_platform.storage.lake import Lake
 
-    facts = list_findings(Lake(lake), dataset, episode_index=episode, rule=rule, severity=severity)
+    target = Lake(lake)
+    index = find_episode(target, dataset, episode)["episode_index"] if episode else None
+    facts = list_findings(target, dataset, episode_index=index, rule=rule, severity=severity)
     if as_json:
         print_json(facts)
         return

@@ -17,7 +17,7 @@ from robot_data_platform.spatial.working_pictures import motion_grey, working_pi
 from robot_data_platform.video.decode import GopDecoder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -46,12 +46,12 @@ def camera_input(
     robot: RobotModel,
     joints: Float64Array,
     row_ns: npt.NDArray[np.int64],
-    only_frame: int | None = None,
+    only: Sequence[int] | None = None,
 ) -> tuple[CameraInput, list[Finding]]:
     """Return a camera with the pictures to measure, and what of its calibration can't be used.
 
-    Where its lens or its place is not known, no picture is decoded. With ``only_frame``, none but
-    that one is.
+    Where its lens or its place is not known, no picture is decoded. With ``only``, none but those
+    frames are.
 
     Raises
     ------
@@ -78,14 +78,15 @@ def camera_input(
         stated_axes=(known and known.stated_axes) or "opencv",
     )
     doubts = [*lens_doubts, *place_doubts]
-    if lens.intrinsics_px is None or place is None or not np.isfinite(joints).any():
+    is_unusable = lens.intrinsics_px is None or place is None or not np.isfinite(joints).any()
+    if is_unusable or (only is not None and not len(only)):
         return camera, doubts
     plan = (
-        _plan_of(only_frame)
-        if only_frame is not None
+        _plan_of(*only)
+        if only is not None
         else plan_frames(joints_at(joints, row_ns, frame_ns, ~robot.is_prismatic), frame_ns)
     )
-    pictures = _pictures(gops, stream, plan.pictures)
+    pictures = working_frames(gops, stream, plan.pictures)
     greys = _greys(gops, stream, plan.motion)
     return replace(camera, plan=plan, pictures=pictures, motion_greys=greys), doubts
 
@@ -130,10 +131,10 @@ def _plan_of(*frames: int) -> FramePlan:
     return FramePlan(single=single, pair_first=none, pair_second=none, motion=range(0))
 
 
-def _pictures(
+def working_frames(
     gops: LakeTable, stream: StoredStream, frames: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.uint8]:
-    """Return frames of a stream as RGB at the working size, (K, h, w, 3)."""
+    """Return frames of a stream (sorted) as RGB at the working size, (K, h, w, 3)."""
     decoder = GopDecoder()
     pictures = [
         working_picture(picture)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from robot_data_platform.core.finding import STATUS_QUARANTINED
+from robot_data_platform.core.finding import STATUS_QUARANTINED, Severity
 from robot_data_platform.core.schema import CAMERA_PREFIX, camera_names
 from robot_data_platform.storage.predicate import equals
 
@@ -26,6 +26,12 @@ class CheckReport:
     is_passed: bool
     message: str
     numbers: dict[str, int] = field(default_factory=dict)
+    severity: Severity | None = None
+    """How much it weighs that something does not hold; None = as the check is declared."""
+    table: str = ""
+    """What was looked at, as a Markdown table; empty = there is no more to say."""
+    page_key: str | None = None
+    """Page that tells of it, by its key within the lake."""
 
 
 def gop_keys_are_unique(ingestion: Ingestion) -> CheckReport:

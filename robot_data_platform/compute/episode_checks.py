@@ -9,6 +9,7 @@ from robot_data_platform.core.measurement_schema import MEASUREMENTS
 from robot_data_platform.quality.episode import check_episode, fits, snapshot_at
 from robot_data_platform.quality.measurement_rows import episode_measurements, measurement_rows
 from robot_data_platform.quality.measurements import MEASUREMENTS_VERSION
+from robot_data_platform.quality.report import CameraLag, worst_lag
 from robot_data_platform.quality.stored_episode import read_episode
 from robot_data_platform.storage.commit import write_rows
 from robot_data_platform.storage.lake import Lake
@@ -43,6 +44,7 @@ class CheckedEpisode:
     """What the rules found in one episode, and its measurements where they are new."""
 
     findings: tuple[Finding, ...]
+    lag: CameraLag | None
     fragments: tuple[str, ...]
     """Rows of ``measurements`` that no version names yet."""
 
@@ -59,7 +61,11 @@ def check_task(task: CheckTask) -> CheckedEpisode:
     if known is None:
         rows = measurement_rows(task.content_digest, index, check.measured)
         fragments = write_rows(table.uri, table.schema, rows.cast(table.schema).to_batches())
-    return CheckedEpisode(findings=check.findings, fragments=tuple(fragments))
+    return CheckedEpisode(
+        findings=check.findings,
+        lag=worst_lag(check.measured, task.limits),
+        fragments=tuple(fragments),
+    )
 
 
 def _known(

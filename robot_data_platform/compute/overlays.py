@@ -50,7 +50,7 @@ def overlay_picture(lake: Lake, dataset: str, episode_index: int, row: int, came
     frame = _frame_of(stored, stream, row)
     stated = _stated(lake, dataset, episode_index)
     alone = replace(stored, streams=(stream,))
-    episode, doubts = spatial_input(snapshot.gops, alone, "", stated, only_frame=frame)
+    episode, doubts = spatial_input(snapshot.gops, alone, "", stated, only=[frame])
     drawn = (
         overlays(episode, episode.cameras[0], _proposed(lake, dataset, episode_index, camera))
         if episode is not None

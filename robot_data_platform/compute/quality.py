@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from robot_data_platform.compute.episode_checks import CheckTask, check_task
 from robot_data_platform.compute.episodes_map import Fanout, Progress, map_episodes
 from robot_data_platform.compute.findings import record_checks
+from robot_data_platform.compute.older_tables import with_columns_of
 from robot_data_platform.compute.set_checks import check_sets
 from robot_data_platform.compute.standing import (
     SPATIAL,
@@ -24,7 +25,9 @@ from robot_data_platform.core.finding import (
     Finding,
 )
 from robot_data_platform.core.measurement_schema import MEASUREMENTS
+from robot_data_platform.core.schema import episodes_schema
 from robot_data_platform.quality.report import (
+    CameraLag,
     EpisodeKeys,
     findings_by_episode,
     findings_table,
@@ -35,7 +38,7 @@ from robot_data_platform.storage.commit import commit_fragments, rewrite_columns
 from robot_data_platform.storage.predicate import all_of, equals
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     import pyarrow as pa
 
@@ -112,12 +115,13 @@ def write_quality(
         What measurements are held against.
     """
     lake, dataset, version = ingestion.workplace.lake, ingestion.dataset, rules_version(limits)
+    episodes = with_columns_of(lake.open(dataset, "episodes"), episodes_schema())
     versions = {name: lake.open(dataset, name).version for name in READ_TABLES}
-    episodes = lake.open(dataset, "episodes", versions["episodes"])
     unjudged = _unjudged(ingestion, episodes, version)
     if unjudged:
         found = _check_all(ingestion, unjudged, versions, fanout, run, progress, limits)
-        record_checks(ingestion, findings_table(found.items(), version), version, run)
+        told = [(keys, episode.findings) for keys, episode in found.items()]
+        record_checks(ingestion, findings_table(told, version), version, run)
         verdicts = _verdicts(ingestion, unjudged, found, version)
         rewrite_columns(episodes.uri, verdicts, key="episode_index", properties=run.properties())
     return _summary(ingestion, versions, version, is_new=bool(unjudged))
@@ -129,6 +133,14 @@ class _Unjudged:
 
     content_digest: str
     is_quarantined: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What the rules came to for one episode."""
+
+    findings: tuple[Finding, ...]
+    lag: CameraLag | None
 
 
 def _unjudged(
@@ -158,7 +170,7 @@ def _check_all(
     run: RunInfo,
     progress: Progress | None,
     limits: Thresholds,
-) -> dict[EpisodeKeys, list[Finding]]:
+) -> dict[EpisodeKeys, _Found]:
     """Return what the rules find in each episode by itself, then beside the others."""
     lake, dataset = ingestion.workplace.lake, ingestion.dataset
     measured = lake.ensure(dataset, MEASUREMENTS).version
@@ -183,7 +195,9 @@ def _check_all(
     indices = [task.keys.episode_index for task in tasks]
     beside = check_sets(lake, dataset, versions["episodes"], indices, limits)
     return {
-        task.keys: [*episode.findings, *beside.get(task.keys.episode_index, ())]
+        task.keys: _Found(
+            (*episode.findings, *beside.get(task.keys.episode_index, ())), episode.lag
+        )
         for task, episode in zip(tasks, checked, strict=True)
     }
 
@@ -191,7 +205,7 @@ def _check_all(
 def _verdicts(
     ingestion: Ingestion,
     unjudged: Mapping[EpisodeKeys, _Unjudged],
-    found: Mapping[EpisodeKeys, Sequence[Finding]],
+    found: Mapping[EpisodeKeys, _Found],
     version: str,
 ) -> pa.Table:
     """Return the columns of ``episodes`` that these findings and those of ingestion come to."""
@@ -204,9 +218,15 @@ def _verdicts(
     rows, spatial = [], findings_of(ingestion, SPATIAL)
     for keys, facts in unjudged.items():
         before = earlier.get(keys.episode_index, [])
-        now = list(found.get(keys, ()))
-        verdict = rollup(now, version, earlier=before, is_quarantined=facts.is_quarantined)
-        standing = [*before, *now, *spatial.get(keys.episode_index, [])]
+        now = found.get(keys, _Found((), None))
+        verdict = rollup(
+            now.findings,
+            version,
+            earlier=before,
+            is_quarantined=facts.is_quarantined,
+            lag=now.lag,
+        )
+        standing = [*before, *now.findings, *spatial.get(keys.episode_index, [])]
         status = status_columns(standing, is_quarantined=facts.is_quarantined)
         rows.append({"episode_index": keys.episode_index, **asdict(verdict), **status})
     return columns_of_episodes(lake, ingestion.dataset, rows)

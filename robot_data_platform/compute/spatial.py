@@ -16,6 +16,7 @@ from robot_data_platform.compute.calibrations import (
 )
 from robot_data_platform.compute.episodes_map import Fanout, Progress, map_episodes
 from robot_data_platform.compute.older_tables import with_columns_of
+from robot_data_platform.compute.session_checks import check_sessions
 from robot_data_platform.compute.spatial_episode import SpatialTask, check_spatial_task
 from robot_data_platform.compute.spatial_input import StatedFacts
 from robot_data_platform.compute.standing import (
@@ -33,6 +34,7 @@ from robot_data_platform.core.schema import episodes_schema, spatial_schema
 from robot_data_platform.errors import DataFaultError, InvalidInputError
 from robot_data_platform.spatial.optional_packages import is_spatial_installed
 from robot_data_platform.spatial.robot_loader import robot_file
+from robot_data_platform.spatial.segmenters import check_segmenter
 from robot_data_platform.spatial.thresholds import THRESHOLDS, SpatialThresholds, checks_version
 from robot_data_platform.storage.commit import append_rows, rewrite_columns
 from robot_data_platform.storage.predicate import all_of, equals, is_in
@@ -86,6 +88,7 @@ class _Due:
     robot: str | None
     calibrations_json: str | None
     is_quarantined: bool
+    segmenter: str | None
     version: str
     accepted: tuple[Accepted, ...]
 
@@ -96,26 +99,38 @@ def write_spatial(
     run: RunInfo,
     progress: Progress | None = None,
     limits: SpatialThresholds = THRESHOLDS,
+    segmenter: str | None = None,
 ) -> SpatialResult:
     """Check every episode of an upload that these checks have not judged yet.
 
     Findings are written first, verdicts second, each in one commit; where both are there, nothing
-    is written. A verdict made with the robot's model is never replaced by one without.
+    is written. A verdict made with the robot's model is never replaced by one without. Where no
+    masks are recorded, the model ``segmenter`` makes them.
+
+    Raises
+    ------
+    InvalidInputError
+        ``invalid-argument``: no installed package has this segmenter.
     """
+    if segmenter is not None:
+        check_segmenter(segmenter)
     lake, dataset = ingestion.workplace.lake, ingestion.dataset
     episodes = with_columns_of(lake.open(dataset, "episodes"), episodes_schema())
-    with_columns_of(lake.ensure(dataset, SPATIAL.table), spatial_schema())
+    spatial = with_columns_of(lake.ensure(dataset, SPATIAL.table), spatial_schema())
     versions = {name: lake.open(dataset, name).version for name in READ_TABLES}
-    due = _due(ingestion, episodes, limits)
+    due = _due(ingestion, episodes, limits, segmenter)
     if due:
-        checked = _check_all(ingestion, due, versions, limits, fanout, progress)
+        known = {**versions, SPATIAL.table: spatial.version}
+        checked = _check_all(ingestion, due, known, limits, fanout, progress)
         _record(ingestion, checked, run)
         verdicts = _verdicts(ingestion, due, checked)
         rewrite_columns(episodes.uri, verdicts, key="episode_index", properties=run.properties())
     return _summary(ingestion, versions, is_new=bool(due))
 
 
-def _due(ingestion: Ingestion, episodes: LakeTable, limits: SpatialThresholds) -> list[_Due]:
+def _due(
+    ingestion: Ingestion, episodes: LakeTable, limits: SpatialThresholds, segmenter: str | None
+) -> list[_Due]:
     columns = ["episode_index", "episode_id", "upload", "status", "robot", "calibrations_json"]
     mine = all_of(
         equals("upload", ingestion.upload), equals("ingestion_id", ingestion.ingestion_id)
@@ -135,7 +150,8 @@ def _due(ingestion: Ingestion, episodes: LakeTable, limits: SpatialThresholds) -
             robot=row["robot"],
             calibrations_json=row["calibrations_json"],
             is_quarantined=row["status"] == STATUS_QUARANTINED,
-            version=checks_version(limits, [a.acceptance_id for a in holding])
+            segmenter=segmenter,
+            version=checks_version(limits, [a.acceptance_id for a in holding], segmenter)
             + suffix[row["robot"]],
             accepted=holding,
         )
@@ -167,6 +183,7 @@ def _check_all(
     fanout: Fanout,
     progress: Progress | None,
 ) -> list[SpatialRows]:
+    beside = check_sessions(ingestion, limits)
     tasks = [
         SpatialTask(
             lake_root=ingestion.workplace.lake_root,
@@ -174,10 +191,15 @@ def _check_all(
             versions=versions,
             keys=episode.keys,
             stated=StatedFacts.of(
-                ingestion.profile, episode.robot, episode.calibrations_json, episode.accepted
+                ingestion.profile,
+                episode.robot,
+                episode.calibrations_json,
+                episode.accepted,
+                episode.segmenter,
             ),
             limits=limits,
             rules_version=episode.version,
+            beside=tuple(beside.get(episode.keys.episode_index, ())),
             is_shown=number == 0,
         )
         for number, episode in enumerate(e for e in due if not e.is_quarantined)

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from robot_data_platform.compute.known_cameras import known_cameras, measured_as
 from robot_data_platform.compute.spatial_input import StatedFacts, spatial_input
 from robot_data_platform.core.finding import Finding, Severity
 from robot_data_platform.core.finding_rows import EpisodeKeys, finding_row
 from robot_data_platform.errors import DataFaultError, ErrorKind, InvalidInputError
 from robot_data_platform.quality.stored_episode import read_episode
-from robot_data_platform.spatial.check import EpisodeCheck, check_episode, verdict_of
+from robot_data_platform.spatial.camera_details import CameraDetails, details_to_json
+from robot_data_platform.spatial.check import (
+    EpisodeCheck,
+    check_episode,
+    judge_again,
+    verdict_of,
+)
 from robot_data_platform.spatial.judgement import not_measured
 from robot_data_platform.spatial.overlay import overlays
+from robot_data_platform.spatial.segmenters import segmenter_named
 from robot_data_platform.spatial.verdict import CameraStatus
 from robot_data_platform.storage.lake import Lake
 from robot_data_platform.storage.snapshot import Snapshot
@@ -25,6 +30,7 @@ from robot_data_platform.video.picture import contact_sheet
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from robot_data_platform.quality.stored_episode import StoredEpisode
     from robot_data_platform.spatial.check import CameraCheck
     from robot_data_platform.spatial.thresholds import SpatialThresholds
 
@@ -43,10 +49,13 @@ class SpatialTask:
     lake_root: str
     dataset: str
     versions: Mapping[str, int]
+    """Of ``episodes``, ``frames``, ``gops`` and ``spatial``."""
     keys: EpisodeKeys
     stated: StatedFacts
     limits: SpatialThresholds
     rules_version: str
+    beside: tuple[Finding, ...] = ()
+    """What was found of it beside the other episodes."""
     is_shown: bool = False
     """Whether to draw overlays of cameras that are ok, too."""
 
@@ -74,24 +83,57 @@ def check_spatial_task(task: SpatialTask) -> SpatialRows:
         is_absent = err.kind is ErrorKind.NOT_INSTALLED
         rule = "spatial_checks_are_installed" if is_absent else "episode_is_measurable"
         checked = _nothing(not_measured(rule, "episode", str(err).removesuffix(".")))
-    return _rows(task, checked, sheets)
+    return _rows(task, _with_doubts(task.beside, checked), sheets)
 
 
 def _check(task: SpatialTask, snapshot: Snapshot) -> tuple[EpisodeCheck, dict[str, bytes]]:
-    """Return what an episode comes to, and a sheet of overlays by camera."""
+    """Return what an episode comes to, and a sheet of overlays by camera.
+
+    What was measured before is only judged anew, and no picture is read.
+    """
     stored = read_episode(snapshot, task.keys.episode_index)
+    return _judged_again(task, snapshot, stored) or _measured(task, snapshot, stored)
+
+
+def _judged_again(
+    task: SpatialTask, snapshot: Snapshot, stored: StoredEpisode
+) -> tuple[EpisodeCheck, dict[str, bytes]] | None:
+    """Return what earlier measurements come to; None where they don't suffice."""
+    spatial = Lake(task.lake_root).open(task.dataset, "spatial", task.versions["spatial"])
+    index = task.keys.episode_index
+    known = known_cameras(spatial, index, measured_as(task.stated))
+    if not known or task.stated.pictured(stored) - known.keys():
+        return None
+    episode, doubts = spatial_input(snapshot.gops, stored, task.keys.episode_id, task.stated, ())
+    if episode is None:
+        return _nothing(*doubts), {}
+    details = {name: camera.details for name, camera in known.items()}
+    checked = judge_again(episode, details, task.limits)
+    if checked is None:
+        return None
+    sheets = {name: camera.overlay for name, camera in known.items() if camera.overlay is not None}
+    return _with_doubts(doubts, checked), sheets
+
+
+def _measured(
+    task: SpatialTask, snapshot: Snapshot, stored: StoredEpisode
+) -> tuple[EpisodeCheck, dict[str, bytes]]:
     episode, doubts = spatial_input(snapshot.gops, stored, task.keys.episode_id, task.stated)
     if episode is None:
         return _nothing(*doubts), {}
-    checked = check_episode(episode, task.limits)
+    segmenter = segmenter_named(task.stated.segmenter) if task.stated.segmenter else None
+    checked = check_episode(episode, task.limits, segmenter=segmenter)
     sheets = {
         camera.name: contact_sheet(drawn, MAX_OVERLAY_BYTES)
         for camera, shown in zip(episode.cameras, checked.cameras, strict=True)
         if (task.is_shown or shown.is_doubtful)
         and (drawn := overlays(episode, camera, shown.proposed))
     }
-    found = EpisodeCheck(findings=(*doubts, *checked.findings), cameras=checked.cameras)
-    return found, sheets
+    return _with_doubts(doubts, checked), sheets
+
+
+def _with_doubts(doubts: Sequence[Finding], checked: EpisodeCheck) -> EpisodeCheck:
+    return EpisodeCheck(findings=(*doubts, *checked.findings), cameras=checked.cameras)
 
 
 def _nothing(*findings: Finding) -> EpisodeCheck:
@@ -120,7 +162,6 @@ def _rows(task: SpatialTask, checked: EpisodeCheck, sheets: Mapping[str, bytes])
     rows += [
         {**_camera_row(task, camera), "overlay": sheets.get(camera.name)}
         for camera in checked.cameras
-        if camera.measured.frames
     ]
     return SpatialRows(
         keys=task.keys,
@@ -165,33 +206,17 @@ def _camera_of(finding: Finding) -> str | None:
 
 
 def _camera_row(task: SpatialTask, camera: CameraCheck) -> dict[str, object]:
+    """Return the row that holds what was measured; a camera without pictures to measure has one."""
     finding = Finding(
         rule=CAMERA_RULE,
         severity=Severity.INFO,
         message=f"Measured in {camera.measured.num_frames} frames: {camera.status}.",
         where=f"camera={camera.name}",
     )
-    return {
-        **_row(task, finding),
-        "details_json": json.dumps(
-            {
-                "status": camera.status.value,
-                "measured": _plain(asdict(camera.measured)),
-                "diagnosis": camera.diagnosis and _plain(asdict(camera.diagnosis)),
-            },
-            allow_nan=False,
-        ),
-    }
-
-
-def _plain(value: object) -> object:
-    """Return a value as JSON takes it; numbers that are not finite become null."""
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, float):
-        return value if abs(value) < float("inf") else None
-    return value
+    details = CameraDetails(
+        measured_as=measured_as(task.stated),
+        status=camera.status.value,
+        measured=camera.measured,
+        diagnosis=camera.diagnosis,
+    )
+    return {**_row(task, finding), "details_json": details_to_json(details)}

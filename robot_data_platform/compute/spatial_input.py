@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robot_data_platform.compute.camera_input import camera_input
+from robot_data_platform.compute.hand_input import recorded_hand
+from robot_data_platform.compute.mask_input import with_recorded_masks
 from robot_data_platform.core.calibration_json import calibrations_from_json
 from robot_data_platform.core.recording import ACTION, STATE
 from robot_data_platform.errors import DataFaultError, InvalidInputError
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from robot_data_platform.compute.calibrations import Accepted
     from robot_data_platform.core.calibration import CameraCalibration
     from robot_data_platform.core.finding import Finding
-    from robot_data_platform.core.rotation import Float64Array
+    from robot_data_platform.core.rotation import Float64Array, QuaternionOrder
     from robot_data_platform.formats.profile import Profile
     from robot_data_platform.quality.rules.values import SignalRows
     from robot_data_platform.quality.stored_episode import StoredEpisode
@@ -55,6 +57,11 @@ class StatedFacts:
     """Per dimension of the state; None = 1."""
     offset: tuple[float, ...] | None = None
     """Per dimension of the state, in its unit; None = 0."""
+    quaternion_order: QuaternionOrder | None = None
+    mask_cameras: Mapping[str, str] = field(default_factory=dict)
+    """By camera: the one whose pictures are its masks."""
+    segmenter: str | None = None
+    """Name of the model that segments the robot where no masks are recorded; None = none."""
     accepted_json: Mapping[str, str] = field(default_factory=dict)
     """By camera: the calibrations that replace the declared ones in checks."""
 
@@ -65,6 +72,7 @@ class StatedFacts:
         robot: str | None,
         calibrations_json: str | None,
         accepted: Sequence[Accepted],
+        segmenter: str | None = None,
     ) -> StatedFacts:
         """Return what a profile states, and what was accepted for an episode."""
         return cls(
@@ -73,8 +81,20 @@ class StatedFacts:
             gripper=GripperFact(convention=profile.gripper.convention, range=profile.gripper.range),
             sign=profile.joints.sign,
             offset=profile.joints.offset,
+            quaternion_order=profile.quaternion_order,
+            mask_cameras={
+                camera.rename or name: camera.mask_camera
+                for name, camera in profile.cameras.items()
+                if camera.mask_camera is not None
+            },
+            segmenter=segmenter,
             accepted_json={a.camera: a.calibration_json for a in accepted},
         )
+
+    def pictured(self, stored: StoredEpisode) -> frozenset[str]:
+        """Return the cameras of an episode that show it: neither depth nor masks."""
+        streams = {stream.camera for stream in stored.streams if not stream.format.is_depth}
+        return frozenset(streams - set(self.mask_cameras.values()))
 
     def calibrations(self) -> dict[str, CameraCalibration]:
         """Return what is known of the cameras: as accepted, or else as declared."""
@@ -89,11 +109,11 @@ def spatial_input(
     stored: StoredEpisode,
     episode_id: str,
     stated: StatedFacts,
-    only_frame: int | None = None,
+    only: Sequence[int] | None = None,
 ) -> tuple[SpatialInput | None, list[Finding]]:
     """Return an episode to measure, or None; and a finding for whatever can't be measured.
 
-    With ``only_frame``, no other frame is decoded. Memory holds a few blobs, and the pictures of
+    With ``only``, no other frames are decoded. Memory holds a few blobs, and the pictures of
     the plan at the working size.
 
     Raises
@@ -120,7 +140,7 @@ def spatial_input(
     ]
     cameras = []
     for stream in stored.streams:
-        if not stream.format.is_depth:
+        if stream.camera in stated.pictured(stored):
             camera, doubts = camera_input(
                 gops,
                 stream,
@@ -128,16 +148,20 @@ def spatial_input(
                 robot,
                 joints,
                 stored.timestamp_ns,
-                only_frame,
+                only,
+            )
+            camera, unmasked = with_recorded_masks(
+                gops, stored, camera, stated.mask_cameras.get(camera.name)
             )
             cameras.append(camera)
-            findings += doubts
+            findings += [*doubts, *unmasked]
     episode = SpatialInput(
         episode=episode_id,
         robot=robot,
         row_ns=stored.timestamp_ns,
         joints=joints,
         cameras=tuple(cameras),
+        hand=recorded_hand(stored, stated.quaternion_order),
     )
     return episode, findings
 

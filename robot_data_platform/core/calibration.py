@@ -67,6 +67,8 @@ class CameraCalibration:
     """Axes of the camera in which it is stated."""
     stated_rotation: str | None = None
     """How its rotation is written: ``matrix``, ``quaternion wxyz``, ``euler xyz intrinsic rad``."""
+    serial: str | None = None
+    """Serial number of the device, which names it whatever the data calls it."""
 
     def __post_init__(self) -> None:
         """Check what is stated, and keep own read-only copies of the matrices."""
@@ -180,7 +182,7 @@ def first_known(
     lens = first if first.intrinsics_px is not None else second
     place = first if first.base_from_cam is not None else second
     values = {name: getattr(place if name in _PLACE else lens, name) for name in _FIELDS}
-    return CameraCalibration(**values)
+    return CameraCalibration(**{**values, "serial": first.serial or second.serial})
 
 
 _FIELDS = tuple(field.name for field in fields(CameraCalibration))

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
+from robot_data_platform.storage.uri import join
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -37,3 +39,15 @@ def picture(data: bytes, caption: str, kind: str = "jpeg") -> dg.MetadataValue:
     """Return a small picture as Markdown, which the UI shows."""
     text = base64.b64encode(data).decode()
     return dg.MetadataValue.md(f"![{caption}](data:image/{kind};base64,{text})")
+
+
+def page_metadata(lake_root: str, key: str, pages_url: str) -> Metadata:
+    """Return where a page of the lake is, and its address where a server shows the lake's pages.
+
+    Browsers follow no link from a web page to a file of the disk or to ``s3://``: without a server
+    there is a path to copy, and no link.
+    """
+    metadata: Metadata = {"data_docs/path": dg.MetadataValue.path(join(lake_root, key))}
+    if pages_url:
+        metadata["data_docs"] = dg.MetadataValue.url(join(pages_url, key))
+    return metadata

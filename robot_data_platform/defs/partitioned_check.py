@@ -6,11 +6,17 @@ from collections.abc import Callable
 import dagster as dg
 
 from robot_data_platform.compute.checks import CheckReport
+from robot_data_platform.core.finding import Severity
 from robot_data_platform.defs.failures import failures
+from robot_data_platform.defs.metadata import Metadata, page_metadata
 from robot_data_platform.defs.resources import Platform
 
 Answer = Callable[[Platform, str], CheckReport]
 """Called with the platform and the partition."""
+_SEVERITIES = {
+    Severity.FAIL: dg.AssetCheckSeverity.ERROR,
+    Severity.WARN: dg.AssetCheckSeverity.WARN,
+}
 
 
 def partitioned_check(
@@ -23,7 +29,7 @@ def partitioned_check(
     blocking: bool,
 ) -> dg.AssetChecksDefinition:
     """Return a check of one asset; a blocking one stops what comes after it in the same run."""
-    severity = dg.AssetCheckSeverity.ERROR if blocking else dg.AssetCheckSeverity.WARN
+    declared = dg.AssetCheckSeverity.ERROR if blocking else dg.AssetCheckSeverity.WARN
     with warnings.catch_warnings():
         # Checks per partition are marked as a preview in the Dagster that is pinned.
         warnings.simplefilter("ignore", dg.PreviewWarning)
@@ -42,9 +48,18 @@ def partitioned_check(
                 report = answer(platform, context.partition_key)
             return dg.AssetCheckResult(
                 passed=report.is_passed,
-                severity=severity,
+                severity=_SEVERITIES[report.severity] if report.severity else declared,
                 description=report.message,
-                metadata={**report.numbers},
+                metadata=_metadata(report, platform),
             )
 
     return check
+
+
+def _metadata(report: CheckReport, platform: Platform) -> Metadata:
+    metadata: Metadata = {**report.numbers}
+    if report.table:
+        metadata["expectations"] = dg.MetadataValue.md(report.table)
+    if report.page_key:
+        metadata |= page_metadata(platform.workplace.lake_root, report.page_key, platform.pages)
+    return metadata

@@ -6,6 +6,7 @@ import logging
 import os
 import time
 from typing import cast, get_args
+from urllib.parse import urlsplit
 
 import dagster as dg
 from pydantic import Field
@@ -29,7 +30,7 @@ DEFAULT_LANDING = ".rdp/landing"
 
 
 class Platform(dg.ConfigurableResource):  # type: ignore[type-arg]
-    """Locations and workers; empty fields take RDP_LAKE, RDP_LANDING and RDP_BACKEND when used."""
+    """Locations and workers; empty fields take their variable of `RDP_*` when they are used."""
 
     lake: str = Field(default="", description="Local path or s3:// URI of the lake.")
     landing: str = Field(default="", description="Local path or s3:// URI of the landing folder.")
@@ -38,6 +39,8 @@ class Platform(dg.ConfigurableResource):  # type: ignore[type-arg]
     ray_address: str = Field(default="", description="Address of an existing Ray cluster.")
     gop_profile: str = Field(default="auto", description="auto, copy, anchored or chain.")
     gop_size: int = Field(default=8, description="Pictures in a GOP that is encoded here.")
+    segmenter: str = Field(default="", description="Entry point of a model that segments robots.")
+    pages_url: str = Field(default="", description="Where a server shows the lake's pages.")
 
     def setup_for_execution(self, context: dg.InitResourceContext) -> None:
         """Let every line that this process logs from here on say which run it is of."""
@@ -67,6 +70,16 @@ class Platform(dg.ConfigurableResource):  # type: ignore[type-arg]
         )
 
     @property
+    def pages(self) -> str:
+        """Address that links to the lake's pages start with; empty = there is no server."""
+        return _checked_url(self.pages_url or os.environ.get("RDP_PAGES_URL", ""))
+
+    @property
+    def segmenter_name(self) -> str | None:
+        """Model that segments robots where no masks are recorded; None = none."""
+        return self.segmenter or os.environ.get("RDP_SEGMENTER") or None
+
+    @property
     def settings(self) -> GopSettings:
         """How video is cut."""
         return GopSettings(profile=cast("GopProfile", self.gop_profile), gop_size=self.gop_size)
@@ -74,6 +87,18 @@ class Platform(dg.ConfigurableResource):  # type: ignore[type-arg]
     def ingestion(self, upload: str) -> Ingestion:
         """Return the registered ingestion of an upload."""
         return find_ingestion(self.workplace, upload, self.settings)
+
+
+def _checked_url(url: str) -> str:
+    """Return an address for links; it ends up in metadata, so it can't carry a credential."""
+    parts = urlsplit(url)
+    if not url or (parts.scheme in ("http", "https") and not (parts.query or "@" in parts.netloc)):
+        return url.rstrip("/")
+    raise InvalidInputError(
+        "The address of the lake's pages is not usable: expected http(s)://host/path without user, "
+        "password or query. Correct RDP_PAGES_URL or the platform resource's pages_url.",
+        kind=ErrorKind.INVALID_URI,
+    )
 
 
 def _checked_backend(name: str) -> Backend:

@@ -195,6 +195,9 @@ class Camera(Stated):
     depth_unit_m: DepthUnit | None = Field(
         default=None, description="Metres per unit of its depth maps; null = not known."
     )
+    mask_camera: CameraName | None = Field(
+        default=None, description="Stored name of the camera whose pictures show the robot white."
+    )
     intrinsics: Intrinsics | None = Field(default=None, description="Where the data has none.")
     extrinsics: Extrinsics | None = Field(default=None, description="Where the data has none.")
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import h5py
 
 MODULE = "robot_data_platform.formats.hdf5_worker"
-MOST_CPU_S = 10.0
+MOST_CPU_S = 5.0
 """Computing that one request may take, besides what `BYTES_PER_CPU_S` adds for large files."""
 BYTES_PER_CPU_S = 20_000_000
 """Bytes of a file for which a request gets a second more: a tenth of what unpacking them takes."""

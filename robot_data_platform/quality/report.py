@@ -15,8 +15,18 @@ from robot_data_platform.core.finding_rows import (
     findings_by_episode,
 )
 from robot_data_platform.core.schema import findings_schema
+from robot_data_platform.quality.measurements import EpisodeMeasurements
+from robot_data_platform.quality.thresholds import Thresholds
 
-__all__ = ["EpisodeKeys", "Rollup", "findings_by_episode", "findings_table", "rollup"]
+__all__ = [
+    "CameraLag",
+    "EpisodeKeys",
+    "Rollup",
+    "findings_by_episode",
+    "findings_table",
+    "rollup",
+    "worst_lag",
+]
 
 STAGE = "quality"
 """``stage`` of findings of these rules."""
@@ -33,6 +43,29 @@ class Rollup:
     q_num_fail: int
     q_rules_broken: tuple[str, ...]
     """Rules with a finding of ``warn`` or ``fail``, sorted."""
+    q_lag_ms: float | None = None
+    """The largest lag of a camera, whichever way; None = none is sure enough."""
+    q_lag_confidence: float | None = None
+    q_lag_camera: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CameraLag:
+    """By how much a camera's pictures are late, surely enough to be told."""
+
+    camera: str
+    lag_ms: float
+    confidence: float
+
+
+def worst_lag(measured: EpisodeMeasurements, limits: Thresholds) -> CameraLag | None:
+    """Return the largest lag, whichever way, of the cameras whose lag is known; None = of none."""
+    known = [
+        CameraLag(camera=stream.pictures.camera, lag_ms=lag.lag_ms, confidence=lag.confidence)
+        for stream, lag in zip(measured.streams, measured.lags, strict=True)
+        if lag.lag_ms is not None and lag.confidence >= limits.lag_confidence.value
+    ]
+    return max(known, key=lambda each: abs(each.lag_ms), default=None)
 
 
 def findings_table(
@@ -53,6 +86,7 @@ def rollup(
     *,
     earlier: Sequence[Finding] = (),
     is_quarantined: bool = False,
+    lag: CameraLag | None = None,
 ) -> Rollup:
     """Return the verdict on an episode, from these findings and those of its ingestion.
 
@@ -66,6 +100,8 @@ def rollup(
         What ingestion found, as in ``quality``.
     is_quarantined : bool
         Whether the episode is in quarantine, where it stays.
+    lag : CameraLag, optional
+        The largest that is known.
     """
     standing = [*earlier, *findings]
     count = Counter(finding.severity for finding in standing)
@@ -77,4 +113,7 @@ def rollup(
         q_num_warn=count[Severity.WARN],
         q_num_fail=count[Severity.FAIL],
         q_rules_broken=tuple(sorted(broken)),
+        q_lag_ms=None if lag is None else lag.lag_ms,
+        q_lag_confidence=None if lag is None else lag.confidence,
+        q_lag_camera=None if lag is None else lag.camera,
     )

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
-import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from types import ModuleType
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -21,12 +18,11 @@ from robot_data_platform.core.finding import (
     Severity,
 )
 from robot_data_platform.core.schema import CAMERA_PREFIX, camera_names
+from robot_data_platform.quality.expectation_run import SEVERITY_NAMES, Expected, SiteRun, run_suite
 from robot_data_platform.quality.thresholds import THRESHOLDS, Thresholds
 
 if TYPE_CHECKING:
     from great_expectations.core import ExpectationValidationResult
-    from great_expectations.datasource.fluent.interfaces import Batch
-    from great_expectations.expectations.expectation import Expectation
 
 FRAME_STEP = "frame_index_step"
 """Column made for the suite: step of ``frame_index`` within an episode; null at its first row."""
@@ -34,11 +30,6 @@ TIME_STEP = "timestamp_step_ns"
 """Column made for the suite, the same of ``timestamp_ns``."""
 DURATION = "duration_s"
 """Column made for the suite: time from the first to the last row of an episode."""
-
-_GX_SEVERITIES = {Severity.FAIL: "critical", Severity.WARN: "warning"}
-
-Expected: TypeAlias = tuple[str, Severity, Mapping[str, object]]
-"""Name of an expectation class, how much a breach weighs, and the arguments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +56,8 @@ class SuiteResult:
     suite: str
     num_rows: int
     expectations: tuple[ExpectationResult, ...]
+    pages: Mapping[str, bytes] = field(default_factory=dict)
+    """Data Docs by relative path, HTML; none where none were asked for."""
 
     @property
     def is_passed(self) -> bool:
@@ -77,23 +70,31 @@ class SuiteResult:
         return tuple(e for e in self.expectations if not e.ok)
 
 
-def validate_frames(table: pa.Table, limits: Thresholds = THRESHOLDS) -> SuiteResult:
+def validate_frames(
+    table: pa.Table, limits: Thresholds = THRESHOLDS, site: SiteRun | None = None
+) -> SuiteResult:
     """Return how rows of ``frames`` meet their suite.
 
     Parameters
     ----------
     table : pyarrow.Table
         Rows of whole episodes, each episode's in stored order. Vector columns are not looked at.
+    limits : Thresholds
+        What the expectations are built from.
+    site : SiteRun, optional
+        Names the run in Data Docs; without it, no pages are made.
     """
     checked = _with_steps(_scalars(table))
-    return _validate("frames", checked, list(_of_frames(table.schema, limits)))
+    return _validate("frames", checked, list(_of_frames(table.schema, limits)), site)
 
 
-def validate_episodes(table: pa.Table, limits: Thresholds = THRESHOLDS) -> SuiteResult:
-    """Return how rows of ``episodes`` meet their suite."""
+def validate_episodes(
+    table: pa.Table, limits: Thresholds = THRESHOLDS, site: SiteRun | None = None
+) -> SuiteResult:
+    """Return how rows of ``episodes`` meet their suite; see `validate_frames`."""
     lasts_s = pc.divide(pc.subtract(table["end_ns"], table["start_ns"]), 1e9)
     checked = _scalars(table).append_column(DURATION, lasts_s)
-    return _validate("episodes", checked, list(_of_episodes(checked, limits)))
+    return _validate("episodes", checked, list(_of_episodes(checked, limits)), site)
 
 
 def _of_frames(schema: pa.Schema, limits: Thresholds) -> Iterator[Expected]:
@@ -174,43 +175,16 @@ def _with_steps(table: pa.Table) -> pa.Table:
     return table
 
 
-def _validate(name: str, table: pa.Table, expected: list[Expected]) -> SuiteResult:
-    gx = _great_expectations()
-    suite = gx.ExpectationSuite(name=name, expectations=[_expectation(gx, e) for e in expected])
-    results = _batch(gx, name, table).validate(suite, result_format={"result_format": "BASIC"})
+def _validate(
+    name: str, table: pa.Table, expected: list[Expected], site: SiteRun | None
+) -> SuiteResult:
+    results, pages = run_suite(name, table, expected, site)
     return SuiteResult(
         suite=name,
         num_rows=table.num_rows,
-        expectations=tuple(_result(result) for result in results.results),
+        expectations=tuple(_result(result) for result in results),
+        pages=pages,
     )
-
-
-def _great_expectations() -> ModuleType:
-    """Import the library, which takes seconds and 300 MB, and would report its use over the net."""
-    os.environ["GX_ANALYTICS_ENABLED"] = "false"
-    with warnings.catch_warnings():
-        # It imports modules that Python deprecates.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        import great_expectations
-    library: ModuleType = great_expectations
-    return library
-
-
-def _batch(gx: ModuleType, name: str, table: pa.Table) -> Batch:
-    """Return the table as a batch of a context that leaves nothing on disk."""
-    import pandas as pd
-
-    context = gx.get_context(mode="ephemeral")
-    context.variables.progress_bars = {"globally": False}
-    asset = context.data_sources.add_pandas(name).add_dataframe_asset(name)
-    whole = asset.add_batch_definition_whole_dataframe(name)
-    rows = table.to_pandas(types_mapper=pd.ArrowDtype)
-    return whole.get_batch(batch_parameters={"dataframe": rows})
-
-
-def _expectation(gx: ModuleType, expected: Expected) -> Expectation:
-    name, severity, kwargs = expected
-    return getattr(gx.expectations, name)(severity=_GX_SEVERITIES[severity], **kwargs)
 
 
 def _result(result: ExpectationValidationResult) -> ExpectationResult:
@@ -219,7 +193,7 @@ def _result(result: ExpectationValidationResult) -> ExpectationResult:
     columns = kwargs.get("column_list") or [
         kwargs[key] for key in ("column", "column_A", "column_B") if key in kwargs
     ]
-    is_critical = config.severity.value == _GX_SEVERITIES[Severity.FAIL]
+    is_critical = config.severity.value == SEVERITY_NAMES[Severity.FAIL]
     return ExpectationResult(
         expectation=config.type,
         column=",".join(columns),

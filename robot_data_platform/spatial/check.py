@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from robot_data_platform.core.finding import Finding, Severity
+from robot_data_platform.spatial.camera_details import CameraDetails
 from robot_data_platform.spatial.declared_checks import check_declared
 from robot_data_platform.spatial.diagnosis import Diagnosis, diagnose
 from robot_data_platform.spatial.episode_input import SpatialInput
@@ -44,7 +45,12 @@ class CameraCheck:
     @property
     def is_doubtful(self) -> bool:
         """Whether its pictures contradict its calibration."""
-        return self.status in (CameraStatus.WARN, CameraStatus.FAIL, CameraStatus.NOT_VISIBLE)
+        return is_doubtful(self.status)
+
+
+def is_doubtful(status: CameraStatus) -> bool:
+    """Return whether a camera of this status is explained."""
+    return status in (CameraStatus.WARN, CameraStatus.FAIL, CameraStatus.NOT_VISIBLE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,18 +82,59 @@ def check_episode(
     DataFaultError
         ``missing-file``: a robot without meshes.
     """
-    cameras = []
-    for camera in episode.cameras:
-        measured = measure_camera(episode, camera, segmenter=segmenter)
-        findings = judge_camera(measured, limits)
-        status = camera_status(measured, findings, limits)
-        cameras.append(CameraCheck(measured=measured, status=status, findings=tuple(findings)))
+    cameras = [
+        _judged(measure_camera(episode, camera, segmenter=segmenter), limits)
+        for camera in episode.cameras
+    ]
     doubtful = [camera.name for camera in cameras if camera.is_doubtful]
     causes = diagnose(episode, doubtful, segmenter=segmenter) if doubtful else {}
     return EpisodeCheck(
         findings=tuple(check_declared(episode, limits)),
         cameras=tuple(_explained(camera, causes.get(camera.name)) for camera in cameras),
     )
+
+
+def judge_again(
+    episode: SpatialInput,
+    known: Mapping[str, CameraDetails],
+    limits: SpatialThresholds = THRESHOLDS,
+) -> EpisodeCheck | None:
+    """Return what measurements that were made before come to by these limits.
+
+    Parameters
+    ----------
+    episode : SpatialInput
+        What is declared; no picture of it is looked at.
+    known : mapping of str to CameraDetails
+        Every camera of it, by name.
+    limits : SpatialThresholds
+        What the measurements are held against.
+
+    Returns
+    -------
+    EpisodeCheck or None
+        None where they put a camera in doubt that was not: its cause is not known.
+    """
+    cameras = [_judged(known[camera.name].measured, limits) for camera in episode.cameras]
+    if any(c.is_doubtful and not is_doubtful(_status(known[c.name])) for c in cameras):
+        return None
+    return EpisodeCheck(
+        findings=tuple(check_declared(episode, limits)),
+        cameras=tuple(
+            _explained(camera, known[camera.name].diagnosis if camera.is_doubtful else None)
+            for camera in cameras
+        ),
+    )
+
+
+def _status(details: CameraDetails) -> CameraStatus:
+    return CameraStatus(details.status)
+
+
+def _judged(measured: CameraMeasurements, limits: SpatialThresholds) -> CameraCheck:
+    findings = judge_camera(measured, limits)
+    status = camera_status(measured, findings, limits)
+    return CameraCheck(measured=measured, status=status, findings=tuple(findings))
 
 
 def _explained(camera: CameraCheck, found: Diagnosis | None) -> CameraCheck:

@@ -11,10 +11,12 @@ from robot_data_platform.spatial.camera_checks import (
     robot_is_in_view,
 )
 from robot_data_platform.spatial.camera_view import camera_view
+from robot_data_platform.spatial.end_effector_checks import RULE
 from robot_data_platform.spatial.episode_input import CameraInput, SpatialInput
 from robot_data_platform.spatial.joint_checks import joints_within_limits
 from robot_data_platform.spatial.judgement import not_measured
 from robot_data_platform.spatial.projection import Pinhole
+from robot_data_platform.spatial.recorded_hand import hand_fits_joints
 from robot_data_platform.spatial.thresholds import SpatialThresholds
 from robot_data_platform.spatial.usual_columns import finger_ends
 
@@ -33,7 +35,7 @@ def check_declared(episode: SpatialInput, limits: SpatialThresholds) -> list[Fin
     fingers = [episode.robot.joint_index(joint) for joint in finger_ends(episode.robot)]
     joints = episode.joints.copy()
     joints[:, fingers] = np.nan
-    findings = joints_within_limits(episode.robot, joints, limits)
+    findings = [*joints_within_limits(episode.robot, joints, limits), *_hand(episode, limits)]
     for camera in episode.cameras:
         declared = DeclaredCamera(
             name=camera.name,
@@ -44,6 +46,13 @@ def check_declared(episode: SpatialInput, limits: SpatialThresholds) -> list[Fin
         )
         findings += [*check_camera(declared, limits), *_in_view(episode, camera, limits)]
     return findings
+
+
+def _hand(episode: SpatialInput, limits: SpatialThresholds) -> list[Finding]:
+    if episode.hand is None:
+        reason = "not one signal is known to hold the pose of an end effector"
+        return [not_measured(RULE, "signals", reason)]
+    return hand_fits_joints(episode.hand, episode.robot, episode.row_ns, episode.joints, limits)
 
 
 def _in_view(

@@ -17,6 +17,8 @@ SHIFTS_ROWS = (0, 1, -1, 2, -2)
 _MIN_ROWS = 8
 _MIN_TRAVEL_M = 0.01
 """Hands that move less fit any step, and many tools."""
+_CLEARLY = 10
+"""How many times better a freer fit has to be."""
 _CLEAR_RATIO = 2.0
 """How many times worse an earlier entry of `SHIFTS_ROWS` has to fit to be passed over."""
 
@@ -35,6 +37,8 @@ class EndEffectorMatch:
     error_max_m: float
     unshifted_error_mean_m: float
     """With the same tool and no shift."""
+    origin_m: tuple[float, float, float] | None = None
+    """Where the robot's base is in the frame of the record; None = the record is in its frame."""
     quaternion_order: QuaternionOrder | None = None
     """Order in which the recorded rotations fit; None = not recorded, or both fit alike."""
     error_deg_by_order: Mapping[str, float]
@@ -62,7 +66,8 @@ def match_end_effector(
     Notes
     -----
     The tool is fitted along z alone, as flanges and grippers go, and in all three axes only where
-    that fits ten times better.
+    that fits ten times better. So is the base's place in the record's frame, which is not turned:
+    simulators record where the hand is in their world.
     """
     good = np.isfinite(position).all(axis=1)
     if good.sum() < _MIN_ROWS or _travel(base_from_link[:, :3, 3]) < _MIN_TRAVEL_M:
@@ -74,12 +79,14 @@ def match_end_effector(
     ]
     best = _best(trials)
     metres = POSITION_FACTOR_BY_UNIT[best.unit] * position
-    unshifted = _errors(base_from_link, metres, np.array(best.tool_m))
+    in_base = metres - np.array(best.origin_m or (0.0, 0.0, 0.0))
+    unshifted = _errors(base_from_link, in_base, np.array(best.tool_m))
     turns = angles_by_order(*_paired(base_from_link, quaternion, best.shift_rows))
     return EndEffectorMatch(
         shift_rows=best.shift_rows,
         unit=best.unit,
         tool_m=best.tool_m,
+        origin_m=best.origin_m,
         error_mean_m=best.error_mean_m,
         error_max_m=best.error_max_m,
         unshifted_error_mean_m=float(unshifted.mean()),
@@ -96,6 +103,7 @@ class _Trial:
     tool_m: tuple[float, float, float]
     error_mean_m: float
     error_max_m: float
+    origin_m: tuple[float, float, float] | None = None
 
     @classmethod
     def of(
@@ -112,12 +120,30 @@ class _Trial:
             name: _errors(poses, recorded, tool)
             for name, tool in (("z", along_z), ("xyz", anywhere))
         }
-        name = "xyz" if 10 * errors["xyz"].mean() < errors["z"].mean() else "z"
-        tool = (anywhere if name == "xyz" else along_z).tolist()
-        mean, most = float(errors[name].mean()), float(errors[name].max())
+        name = "xyz" if _CLEARLY * errors["xyz"].mean() < errors["z"].mean() else "z"
+        tool, error, origin = (anywhere if name == "xyz" else along_z), errors[name], None
+        tool_there, origin_there = _tool_and_origin(poses, recorded)
+        there = _errors(poses, recorded - origin_there, tool_there)
+        if _CLEARLY * there.mean() < error.mean():
+            tool, error, origin = tool_there, there, tuple(origin_there.tolist())
         return cls(
-            shift_rows=shift, unit=unit, tool_m=tuple(tool), error_mean_m=mean, error_max_m=most
+            shift_rows=shift,
+            unit=unit,
+            tool_m=tuple(tool.tolist()),
+            error_mean_m=float(error.mean()),
+            error_max_m=float(error.max()),
+            origin_m=origin,
         )
+
+
+def _tool_and_origin(
+    poses: Float64Array, recorded: Float64Array
+) -> tuple[Float64Array, Float64Array]:
+    """Return the tool and the base's place that fit best together: both enter linearly."""
+    unknowns = np.concatenate([poses[:, :3, :3], np.tile(np.eye(3), (len(poses), 1, 1))], axis=2)
+    wanted = (recorded - poses[:, :3, 3]).reshape(-1)
+    solution = np.linalg.lstsq(unknowns.reshape(-1, 6), wanted, rcond=None)[0]
+    return solution[:3], solution[3:]
 
 
 def _best(trials: list[_Trial]) -> _Trial:

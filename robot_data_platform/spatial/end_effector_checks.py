@@ -10,6 +10,9 @@ from robot_data_platform.spatial.end_effector import EndEffectorMatch
 from robot_data_platform.spatial.judgement import judged, not_measured
 from robot_data_platform.spatial.thresholds import SpatialThresholds
 
+RULE = "end_effector_fits_joints"
+"""Rule of what recorded poses come to against forward kinematics."""
+
 
 def end_effector_agrees(
     match: EndEffectorMatch | None,
@@ -18,16 +21,16 @@ def end_effector_agrees(
     limits: SpatialThresholds,
 ) -> list[Finding]:
     """Return where recorded end-effector poses contradict the joints, or what is declared."""
-    rule = "end_effector_fits_joints"
     if match is None:
-        return [not_measured(rule, where, "the end effector is not recorded, or does not move")]
+        return [not_measured(RULE, where, "the end effector is not recorded, or does not move")]
     text = (
         f"Recorded positions are off from forward kinematics by {1e3 * match.error_mean_m:.3g} mm "
         f"on average, with the best tool {_said(match.tool_m)} m, step and unit: joints, model or "
         "frame differ."
     )
     return [
-        *judged(rule, where, match.error_mean_m, limits.end_effector_m, text),
+        *judged(RULE, where, match.error_mean_m, limits.end_effector_m, text),
+        *_frame(match, where),
         *_step(match, where),
         *_unit(match, where),
         *_quaternions(match, declared_order, where, limits),
@@ -46,6 +49,21 @@ def _step(match: EndEffectorMatch, where: str) -> Iterator[Finding]:
             value=float(match.shift_rows),
             threshold=0.0,
             unit="rows",
+        )
+
+
+def _frame(match: EndEffectorMatch, where: str) -> Iterator[Finding]:
+    if match.origin_m is not None:
+        yield Finding(
+            rule="end_effector_is_in_base_frame",
+            severity=Severity.INFO,
+            message=f"Recorded positions fit the joints in a frame in which the robot's base is at "
+            f"{_said(match.origin_m)} m, as simulators have it, {1e3 * match.error_mean_m:.3g} mm "
+            "off.",
+            where=where,
+            value=sum(value**2 for value in match.origin_m) ** 0.5,
+            threshold=0.0,
+            unit="m",
         )
 
 
@@ -83,6 +101,8 @@ def _quaternions(
             unit="deg",
         )
     else:
+        if declared is None:
+            yield _told(match, order, where)
         scatter = match.scatter_deg_by_order[order]
         yield from judged(
             rule,
@@ -91,6 +111,18 @@ def _quaternions(
             limits.end_effector_deg,
             f"Recorded rotations scatter by {scatter:.3g} deg about the link's in either order.",
         )
+
+
+def _told(match: EndEffectorMatch, order: QuaternionOrder, where: str) -> Finding:
+    other: QuaternionOrder = "xyzw" if order == "wxyz" else "wxyz"
+    return Finding(
+        rule="quaternion_order_is_declared",
+        severity=Severity.INFO,
+        message=f"Recorded quaternions fit the joints as {order}, "
+        f"{match.error_deg_by_order[order]:.2g} deg off, and {match.error_deg_by_order[other]:.3g} "
+        f"deg as {other}: the profile may declare `quaternion_order: {order}`.",
+        where=where,
+    )
 
 
 def _said(xyz_m: tuple[float, float, float]) -> str:

@@ -11,6 +11,7 @@ from robot_data_platform.core.calibration import ROBOT_BASE, CameraAxes, Directi
 from robot_data_platform.core.rotation import Float64Array
 from robot_data_platform.errors import ErrorKind, InvalidInputError
 from robot_data_platform.spatial.frame_plan import FramePlan
+from robot_data_platform.spatial.recorded_hand import RecordedHand
 from robot_data_platform.spatial.robot_model import RobotModel
 
 Int64Array = npt.NDArray[np.int64]
@@ -87,6 +88,8 @@ class SpatialInput:
     cameras: tuple[CameraInput, ...]
     distal_links: tuple[str, ...] = ()
     """Links that show the last joints; none = `RobotModel.distal_links`."""
+    hand: RecordedHand | None = None
+    """Its end effector as recorded; None = not, or more than one."""
 
     def __post_init__(self) -> None:
         """Check that there is a row of joints for each time."""

@@ -130,7 +130,9 @@ THRESHOLDS = SpatialThresholds()
 """The thresholds in use."""
 
 
-def checks_version(limits: SpatialThresholds, accepted: Sequence[str] = ()) -> str:
+def checks_version(
+    limits: SpatialThresholds, accepted: Sequence[str] = (), segmenter: str | None = None
+) -> str:
     """Return what names the checks: equal names, equal verdicts on equal data.
 
     Parameters
@@ -139,7 +141,11 @@ def checks_version(limits: SpatialThresholds, accepted: Sequence[str] = ()) -> s
         The limits.
     accepted : sequence of str
         Ids of the calibrations that were accepted in place of declared ones.
+    segmenter : str, optional
+        Name of the model that segments the robot.
     """
     values = {name: [band["ok"], band["fail"]] for name, band in asdict(limits).items()}
     named = {"checks": CHECKS_VERSION, "thresholds": values, "accepted": sorted(accepted)}
+    if segmenter is not None:
+        named["segmenter"] = segmenter
     return "s_" + digest(named)[:16]

@@ -39,6 +39,7 @@ PRINTED: dict[str, Printed] = {
     "datasets": printed_by("datasets"),
     "episodes": printed_by("episodes", DATASET),
     "findings": printed_by("findings", DATASET),
+    "docs list": printed_by("docs", "list", DATASET),
     "calibration show": printed_by("calibration", "show", DATASET),
     "calibration accept": lambda lab, _: accepted(lab.folder.with_name("golden")),
     "release create": lambda _, released: released.created.json(),

@@ -108,3 +108,15 @@ def test_the_option_wins_over_the_environment(lab: Lab, tmp_path: Path) -> None:
 def test_the_landing_folder_may_come_from_the_environment(lab: Lab, tmp_path: Path) -> None:
     lab.rdp("upload", "recording", "--dataset", "pick", RDP_LANDING=str(tmp_path / "in"))
     assert len(list((tmp_path / "in" / "_uploads").iterdir())) == 1
+
+
+def test_findings_of_an_episode_by_its_id_are_those_by_its_index(lab: Lab) -> None:
+    (facts,) = (e for e in lab.rdp_json("episodes", DATASET) if e["status"] == "flagged")
+    by_index = lab.rdp_json("findings", DATASET, "--episode", facts["episode_index"])
+    assert lab.rdp_json("findings", DATASET, "--episode", facts["episode_id"]) == by_index
+
+
+def test_findings_of_an_episode_that_is_not_there_are_refused(lab: Lab) -> None:
+    done = lab.rdp("findings", DATASET, "--episode", "99")
+    assert done.exit_code == 1
+    assert "has no episode '99'" in done.err

@@ -7,6 +7,7 @@ import json
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from robot_data_platform.compute.spatial import SpatialResult, write_spatial
 from robot_data_platform.core.calibration_json import calibrations_from_json
 from robot_data_platform.errors import InvalidInputError, NotFoundError
 from robot_data_platform.spatial.robot_loader import robot_named
+from robot_data_platform.spatial.thresholds import THRESHOLDS, Band, SpatialThresholds
 from robot_data_platform.testing.rawlog import RawlogShape
 from robot_data_platform_tests.compute.uploads import (
     IN_PROCESS,
@@ -189,6 +191,60 @@ def test_a_frame_shows_the_projected_robot_in_its_colours(
     proposed = overlay_picture(place.lake, "inverted", 0, 200, FRONT)
     assert (plain == (255, 40, 40)).all(axis=2).sum() > 200
     assert (proposed == (40, 255, 40)).all(axis=2).sum() > 200
+
+
+class PictureWasReadError(Exception):
+    """A blob of pictures was asked for."""
+
+
+@pytest.fixture
+def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PictureWasReadError
+
+    monkeypatch.setattr("robot_data_platform.compute.camera_input.read_blobs", refuse)
+
+
+def judged_by(place: Workplace, limits: SpatialThresholds) -> SpatialResult:
+    mine = find_ingestion(place, "u-inverted", SETTINGS)
+    return write_spatial(mine, IN_PROCESS, RUN, limits=limits)
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_other_limits_judge_what_was_measured_and_read_no_picture(mine: Workplace) -> None:
+    names = ("s_verdict", "s_cause", "s_cameras_ok", "s_num_warn", "s_num_fail")
+    before, sheets = columns(mine, "inverted", *names), check_again(mine, "u-inverted").overlays
+    everywhere = replace(THRESHOLDS, camera_distance_m=Band(0.0, 90.0, "m", "any place is far"))
+    result = judged_by(mine, everywhere)
+    far = list_findings(mine.lake, "inverted", rule="camera_distance_is_plausible")
+    assert [f["threshold"] for f in far] == [0.0] * 3
+    after = columns(mine, "inverted", *names)
+    assert after == {**before, "s_num_warn": int(str(before["s_num_warn"])) + 3}
+    assert (result.is_new, result.overlays) == (True, sheets)
+    (proposed,) = proposals(mine.lake, "inverted")
+    assert (proposed["camera"], proposed["can_be_accepted"]) == (FRONT, True)
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_a_cause_is_known_again_when_earlier_limits_come_back(mine: Workplace) -> None:
+    blind = replace(THRESHOLDS, in_view=Band(-1.0, -2.0, "1", "anything is in view"))
+    judged_by(mine, blind)
+    judged_by(mine, THRESHOLDS)
+    assert columns(mine, "inverted", "s_cause") == {"s_cause": "pose_is_inverted"}
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_a_camera_that_other_limits_put_in_doubt_has_its_pictures_read(mine: Workplace) -> None:
+    strict = replace(THRESHOLDS, motion_auc=Band(1.0, 0.5, "1", "nothing is good enough"))
+    with pytest.raises(PictureWasReadError):
+        judged_by(mine, strict)
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_another_declaration_is_never_judged_by_old_measurements(mine: Workplace) -> None:
+    accept(mine.lake, "inverted", 0, FRONT, "somebody", RUN)
+    with pytest.raises(PictureWasReadError):
+        judged_by(mine, THRESHOLDS)
 
 
 UNKNOWN = "robot: test_arm"

@@ -60,7 +60,12 @@ class Graph:
 @pytest.fixture(scope="module")
 def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
     folder = tmp_path_factory.mktemp("graph")
-    platform = Platform(lake=str(folder / "lake"), landing=str(folder / "landing"), num_workers=1)
+    platform = Platform(
+        lake=str(folder / "lake"),
+        landing=str(folder / "landing"),
+        num_workers=1,
+        pages_url="http://pages.lab:3001/",
+    )
     write_rawlog(folder / "fold", RawlogShape(), _write_video)
     manifest = Landing(platform.landing).put(folder / "fold", DATASET, UPLOAD)
     with dg.DagsterInstance.ephemeral() as instance:
@@ -120,6 +125,18 @@ def test_every_check_ran_and_passed(graph: Graph) -> None:
     records = graph.instance.event_log_storage.get_latest_asset_check_execution_by_key(keys)
     failed = [key.name for key in keys if records[key].status.value != "SUCCEEDED"]
     assert failed == []
+
+
+@pytest.mark.parametrize("suite", ["frames", "episodes"])
+def test_a_suite_links_to_the_page_that_tells_of_it(graph: Graph, suite: str) -> None:
+    key = dg.AssetCheckKey(dg.AssetKey(suite), f"{suite}_suite_holds")
+    store = graph.instance.event_log_storage
+    record = store.get_latest_asset_check_execution_by_key([key])[key]
+    assert record.evaluation is not None
+    metadata = record.evaluation.metadata
+    path = str(metadata["data_docs/path"].value)
+    assert Path(path).is_file()
+    assert metadata["data_docs"].value == path.replace(graph.lake.root, "http://pages.lab:3001")
 
 
 def test_an_ingestion_requests_the_release_of_its_dataset(graph: Graph) -> None:

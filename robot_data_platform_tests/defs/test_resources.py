@@ -36,3 +36,12 @@ def test_an_unknown_backend_is_refused_with_those_there_are() -> None:
 
 def test_ray_is_chosen_by_name() -> None:
     assert Platform(backend="ray").fanout.backend == "ray"
+
+
+@pytest.mark.parametrize(
+    "url", ["ftp://pages.lab", "http://me:secret@pages.lab", "https://pages.lab?X-Amz-Signature=1"]
+)
+def test_an_address_of_pages_that_could_carry_a_credential_is_refused(url: str) -> None:
+    with pytest.raises(InvalidInputError, match="without user") as refused:
+        _ = Platform(pages_url=url).pages
+    assert "secret" not in str(refused.value)

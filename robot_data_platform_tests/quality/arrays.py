@@ -184,12 +184,17 @@ def findings_of(episode: EpisodeArrays, limits: Thresholds = THRESHOLDS) -> list
         rows=_rows(episode),
         streams=tuple(_stream(camera) for camera in seen),
     )
-    measured = EpisodeMeasurements(
+    return judge(stored, measurements_of(episode), limits)
+
+
+def measurements_of(episode: EpisodeArrays) -> EpisodeMeasurements:
+    """Return what is measured of the episode."""
+    seen = [camera for camera in episode.cameras.values() if camera.gops]
+    return EpisodeMeasurements(
         rows=_row_measurements(episode),
         streams=tuple(_measured(camera) for camera in seen),
         lags=tuple(camera.lag for camera in seen),
     )
-    return judge(stored, measured, limits)
 
 
 def _row_measurements(episode: EpisodeArrays) -> RowMeasurements:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from robot_data_platform.core.finding import Finding, Severity
 from robot_data_platform.core.finding_rows import EpisodeKeys, findings_by_episode
 from robot_data_platform.core.schema import episodes_schema, findings_schema
-from robot_data_platform.quality.report import findings_table, rollup
-from robot_data_platform.quality.thresholds import RULES_VERSION
+from robot_data_platform.quality.lag import Lag
+from robot_data_platform.quality.report import CameraLag, findings_table, rollup, worst_lag
+from robot_data_platform.quality.thresholds import RULES_VERSION, THRESHOLDS
+from robot_data_platform_tests.quality.arrays import faultless_episode, measurements_of
 
 KEYS = EpisodeKeys(episode_index=7, episode_id="ep_7", upload="u1")
 INFO = Finding(rule="steps_are_regular", severity=Severity.INFO, message="Uneven.")
@@ -84,3 +86,28 @@ def test_quarantine_is_never_lifted() -> None:
 
 def test_a_rollup_is_made_of_columns_of_episodes() -> None:
     assert set(type(rollup([], RULES_VERSION)).__slots__) <= set(episodes_schema().names)
+
+
+def worst_of(first: Lag, second: Lag) -> CameraLag | None:
+    episode = faultless_episode()
+    episode.cameras["a"].lag, episode.cameras["b"].lag = first, second
+    return worst_lag(measurements_of(episode), THRESHOLDS)
+
+
+def test_the_worst_lag_is_that_of_the_camera_farthest_off_either_way() -> None:
+    found = worst_of(Lag(lag_ms=40.0, confidence=0.95), Lag(lag_ms=-120.0, confidence=0.97))
+    assert found == CameraLag(camera="b", lag_ms=-120.0, confidence=0.97)
+
+
+def test_a_doubtful_lag_is_none() -> None:
+    found = worst_of(Lag(lag_ms=40.0, confidence=0.95), Lag(lag_ms=500.0, confidence=0.4))
+    assert found == CameraLag(camera="a", lag_ms=40.0, confidence=0.95)
+    unknown = Lag(lag_ms=None, confidence=0.0, reason="nothing moves")
+    assert worst_of(unknown, unknown) is None
+
+
+def test_the_worst_lag_stands_in_the_columns_of_the_episode() -> None:
+    lag = CameraLag(camera="b", lag_ms=-120.0, confidence=0.97)
+    verdict = rollup([], RULES_VERSION, lag=lag)
+    told = (verdict.q_lag_camera, verdict.q_lag_ms, verdict.q_lag_confidence)
+    assert told == ("b", -120.0, 0.97)

@@ -59,6 +59,17 @@ def test_a_tool_beside_the_axis_is_found_where_it_has_to_be() -> None:
     assert match.tool_m == pytest.approx((0.05, -0.02, 0.1), abs=1e-9)
 
 
+def test_a_record_in_the_frame_of_a_simulated_world_is_told_with_the_base() -> None:
+    poses, _ = wandering()
+    recorded = tool_points(poses, (0, 0, 0.1)) + np.array([-0.56, 0.0, 0.912])
+    match = match_end_effector(poses, recorded)
+    assert match is not None
+    assert match.origin_m == pytest.approx((-0.56, 0, 0.912), abs=1e-9)
+    assert match.tool_m == pytest.approx((0, 0, 0.1), abs=1e-9)
+    (finding,) = (f for f in end_effector_agrees(match, None, "", LIMITS) if "frame" in f.rule)
+    assert (finding.severity, finding.unit) == (Severity.INFO, "m")
+
+
 def test_another_step_is_not_preferred_for_noise() -> None:
     poses, _ = wandering()
     noisy = tool_points(poses, (0, 0, 0.1)) + RNG.normal(0, 0.02, (60, 3))
@@ -98,6 +109,14 @@ def test_quaternions_in_another_order_than_declared_fail() -> None:
     findings = {f.rule: f for f in end_effector_agrees(match, "xyzw", "eef", LIMITS)}
     assert findings["quaternion_order_fits_joints"].severity is Severity.FAIL
     assert end_effector_agrees(match, "wxyz", "eef", LIMITS) == []
+
+
+def test_the_order_of_quaternions_is_told_where_none_is_declared() -> None:
+    poses, quaternions = wandering()
+    match = match_end_effector(poses, poses[:, :3, 3], quaternions)
+    (finding,) = end_effector_agrees(match, None, "eef", LIMITS)
+    assert finding.rule == "quaternion_order_is_declared"
+    assert "fit the joints as wxyz" in finding.message
 
 
 def test_joints_of_another_robot_do_not_fit() -> None:

@@ -228,7 +228,13 @@ def spatial_results(
     started, run = time.perf_counter(), run_info(context)
     with failures():
         ingestion = platform.ingestion(context.partition_key)
-        result = write_spatial(ingestion, platform.fanout, run, progress_of("spatial_results"))
+        result = write_spatial(
+            ingestion,
+            platform.fanout,
+            run,
+            progress_of("spatial_results"),
+            segmenter=platform.segmenter_name,
+        )
         lake, dataset = ingestion.workplace.lake, ingestion.dataset
         if result.is_new:
             record_edges(

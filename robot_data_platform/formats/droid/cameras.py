@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from robot_data_platform.core.calibration import CameraCalibration
@@ -111,7 +111,7 @@ def _calibration(
     cameras.findings += unusable
     cameras.findings += declared_findings(episode.declared, left, name, episode.subject)
     cameras.metadata |= _vectors(left, name)
-    return calibration
+    return calibration and replace(calibration, serial=serial)
 
 
 def _vectors(view: LeftView, name: str) -> dict[str, str]:
