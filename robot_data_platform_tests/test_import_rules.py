@@ -12,7 +12,7 @@ NEVER_LOADED = ("boto3", "dagster", "great_expectations", "ray", "torch")
 
 NOT_IN_THE_BASE_INSTALL = (
     *("PIL", "boto3", "botocore", "click", "dagster", "dagster_aws", "great_expectations", "h5py"),
-    *("mujoco", "numba", "pandas", "ray", "rerun", "rich", "torch", "yaml"),
+    *("mujoco", "numba", "pandas", "prometheus_client", "ray", "rerun", "rich", "torch", "yaml"),
 )
 
 IMPORT_ALL_OF = """

@@ -5,12 +5,14 @@ Exit codes: 0 done; 1 the data was refused, a check failed or the store did; 2 w
 
 from __future__ import annotations
 
+import logging
 import sys
 
 import click
 
 from robot_data_platform import __version__
 from robot_data_platform.cli import (
+    alert,
     backup,
     calibration,
     demo,
@@ -20,12 +22,16 @@ from robot_data_platform.cli import (
     inspect,
     look,
     maintain,
+    metrics,
     profile,
     release,
     rendition,
     trace,
 )
 from robot_data_platform.errors import ErrorKind, InvalidInputError, RobotDataError
+from robot_data_platform.telemetry.logs import configure_logging, is_json
+
+LOG = logging.getLogger(__name__)
 
 USAGE_KINDS = {
     ErrorKind.INVALID_ARGUMENT,
@@ -61,6 +67,8 @@ COMMANDS = (
     maintain.maintain,
     doctor.doctor,
     backup.backup,
+    metrics.metrics,
+    alert.alert,
     demo.demo,
 )
 for command in COMMANDS:
@@ -70,6 +78,7 @@ for command in COMMANDS:
 def main() -> None:
     """Run `rdp`, and turn an error into one message and an exit code."""
     try:
+        configure_logging()
         cli.main(prog_name="rdp", standalone_mode=False)
     except click.exceptions.Abort:
         sys.exit(130)
@@ -77,7 +86,10 @@ def main() -> None:
         err.show()
         sys.exit(err.exit_code)
     except RobotDataError as err:
-        click.echo(f"rdp: {err}", err=True)
+        if is_json():
+            LOG.error("%s", err, extra={"error_kind": err.kind.value})  # noqa: TRY400
+        else:
+            click.echo(f"rdp: {err}", err=True)
         sys.exit(exit_code(err))
 
 

@@ -14,6 +14,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
+from robot_data_platform.compute.logged import Logged
 from robot_data_platform.compute.process_pool import close_pool, process_pool
 from robot_data_platform.errors import (
     CommitConflictError,
@@ -89,7 +90,7 @@ def map_episodes(
         ``worker-died``: an item killed its worker every time it was tried.
     """
     outcomes: dict[int, Outcome[Value]] = {}
-    for index, outcome in _run(_attempt(function, fanout), items, fanout):
+    for index, outcome in _run(_attempt(Logged(function), fanout), items, fanout):
         outcomes[index] = outcome
         if progress is not None:
             progress(len(outcomes), len(items))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from robot_data_platform.errors import RobotDataError
     from robot_data_platform.storage.table import LakeTable
 
+LOG = logging.getLogger(__name__)
+
 QUARANTINE_RULE = "episode_can_be_ingested"
 """Rule of the finding that puts an episode in quarantine; its message is the reason."""
 
@@ -32,16 +35,16 @@ SOURCE_EPISODE_INDEX = -1
 _SOURCE_ROWS = equals("episode_index", SOURCE_EPISODE_INDEX)
 
 
-def quarantine(error: RobotDataError, source: Source) -> Finding:
-    """Return the finding that says why an episode can't be ingested.
+def quarantine(error: RobotDataError, source: Source, task: EpisodeTask) -> Finding:
+    """Return the finding that says why an episode can't be ingested, and log it.
 
     Its message names files where the upload has them, not where they were fetched to.
     """
+    message = str(error).replace(str(source.local_folder), source.label)
+    facts = {"episode": task.episode_id, "error_kind": error.kind.value}
+    LOG.info("Episode %r is quarantined: %s", task.ref.source_key, message, extra=facts)
     return Finding(
-        rule=QUARANTINE_RULE,
-        severity=Severity.FAIL,
-        message=str(error).replace(str(source.local_folder), source.label),
-        where=error.kind.value,
+        rule=QUARANTINE_RULE, severity=Severity.FAIL, message=message, where=error.kind.value
     )
 
 

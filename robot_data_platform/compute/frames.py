@@ -225,7 +225,7 @@ def align_batch(task: FramesTask) -> BatchResult:
                         continue
                     part = episode_rows(recording, episode.episode_index, mine, table.schema)
                 except (DataFaultError, InvalidInputError) as err:
-                    result.findings_by_task[episode] = [quarantine(err, source)]
+                    result.findings_by_task[episode] = [quarantine(err, source, episode)]
                     continue
                 yield from part.to_batches()
 

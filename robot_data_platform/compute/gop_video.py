@@ -156,7 +156,7 @@ def encode_batch(batch: BatchTask) -> BatchResult:
                 recording = read_recording(batch.ingestion, source, task.ref)
                 new = spool_episode(batch.ingestion, task, recording, spool, renderer, result)
             except (DataFaultError, InvalidInputError) as err:
-                result.findings_by_task[task] = [quarantine(err, source)]
+                result.findings_by_task[task] = [quarantine(err, source, task)]
                 continue
             rows += new
         if rows:

@@ -17,6 +17,7 @@ from robot_data_platform.compute.release_tags import (
     untagged,
 )
 from robot_data_platform.compute.scrub import scrub
+from robot_data_platform.compute.scrub_findings import record_damaged_gops
 from robot_data_platform.compute.upkeep_policy import UpkeepPolicy
 from robot_data_platform.compute.upkeep_report import TableUpkeep, UpkeepReport
 from robot_data_platform.core.schema import CATALOG_TABLES
@@ -125,6 +126,8 @@ def _maintain(upkeep: Upkeep, dataset: str) -> UpkeepReport:
         _keep_table(upkeep, name, table, report.tables[name])
     scrubbed = scrub(upkeep.lake, dataset, upkeep.policy.scrub, upkeep.run.created_ns)
     report.num_gops_scrubbed, report.damaged = scrubbed.num_gops, scrubbed.damaged
+    if not upkeep.dry_run:
+        record_damaged_gops(upkeep.lake, dataset, report.damaged_gops, upkeep.run)
     return report
 
 

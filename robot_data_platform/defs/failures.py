@@ -31,3 +31,20 @@ def failures() -> Iterator[None]:
             },
             allow_retries=is_worth_retrying(err),
         ) from err
+
+
+def failure_reason(event: dg.DagsterEvent) -> str:
+    """Return the message of a step's failure, or of what it was caused by, deepest first."""
+    data = event.step_failure_data
+    if data.user_failure_data is not None and data.user_failure_data.description:
+        return data.user_failure_data.description
+    error = data.error
+    while error is not None and error.cause is not None:
+        error = error.cause
+    return error.message.strip() if error else ""
+
+
+def failure_kind(event: dg.DagsterEvent) -> str:
+    """Return the `ErrorKind` that a step failed with; empty where no error of ours is behind it."""
+    told = event.step_failure_data.user_failure_data
+    return str(told.metadata["error_kind"].value) if told and "error_kind" in told.metadata else ""

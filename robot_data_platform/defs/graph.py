@@ -6,9 +6,10 @@ import warnings
 
 import dagster as dg
 
+from robot_data_platform.defs.alerts import tell_of_failures, tell_of_quarantine
 from robot_data_platform.defs.curate.assets import curated_splits, dataset_release, trained_models
 from robot_data_platform.defs.curate.checks import CURATE_CHECKS
-from robot_data_platform.defs.curate.sensors import release_after_ingest, tell_of_failures
+from robot_data_platform.defs.curate.sensors import release_after_ingest
 from robot_data_platform.defs.ingest.assets import (
     episodes,
     frames,
@@ -53,7 +54,7 @@ def build_definitions(platform: Platform | None = None) -> dg.Definitions:
             asset_checks=[*INGEST_CHECKS, *CURATE_CHECKS],
             jobs=[ingest_upload, check_upload, release_dataset, maintenance, history_pruning],
             schedules=[nightly_maintenance, nightly_history_pruning],
-            sensors=[new_uploads, release_after_ingest, tell_of_failures],
+            sensors=[new_uploads, release_after_ingest, tell_of_failures, tell_of_quarantine],
             resources={"platform": platform or Platform()},
             executor=dg.in_process_executor,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from typing import cast, get_args
@@ -15,9 +16,14 @@ from robot_data_platform.compute.episodes_map import Backend, Fanout
 from robot_data_platform.compute.ingestion import Ingestion, Workplace
 from robot_data_platform.compute.registration import find_ingestion
 from robot_data_platform.core.run import RunInfo
+from robot_data_platform.defs.run_subject import subject_of
 from robot_data_platform.errors import ErrorKind, InvalidInputError
 from robot_data_platform.storage.uri import normalise_root
+from robot_data_platform.telemetry.log_facts import adopt_facts
+from robot_data_platform.telemetry.logs import configure_logging
 from robot_data_platform.video.settings import GopProfile, GopSettings
+
+LOG = logging.getLogger(__name__)
 
 DEFAULT_LAKE = ".rdp/lake"
 DEFAULT_LANDING = ".rdp/landing"
@@ -35,6 +41,14 @@ class Platform(dg.ConfigurableResource):  # type: ignore[type-arg]
     gop_size: int = Field(default=8, description="Pictures in a GOP that is encoded here.")
     segmenter: str = Field(default="", description="Entry point of a model that segments robots.")
     pages_url: str = Field(default="", description="Where a server shows the lake's pages.")
+
+    def setup_for_execution(self, context: dg.InitResourceContext) -> None:
+        """Let every line that this process logs from here on say which run it is of."""
+        configure_logging()
+        run = context.run
+        if run is not None:
+            adopt_facts({"run_id": run.run_id, "job": run.job_name, **subject_of(run)})
+            LOG.info("The run begins.")
 
     @property
     def workplace(self) -> Workplace:

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 import dagster as dg
 
 from robot_data_platform import errors
+from robot_data_platform.defs.failures import failure_reason
 from robot_data_platform.defs.graph import build_definitions
 from robot_data_platform.defs.ingest.sensors import run_key
 from robot_data_platform.defs.partitions import DATASETS, UPLOADS
 from robot_data_platform.errors import DataFaultError, ErrorKind, RobotDataError
+from robot_data_platform.telemetry.log_facts import log_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,13 +113,15 @@ def _run(
     config: dict[str, object] | None = None,
 ) -> None:
     definitions = build_definitions(platform)
-    result = definitions.resolve_job_def(job).execute_in_process(
-        instance=instance,
-        partition_key=partition,
-        tags=tags,
-        run_config={**QUIET, **(config or {})},
-        raise_on_error=False,
-    )
+    # The run's facts end with it.
+    with log_facts():
+        result = definitions.resolve_job_def(job).execute_in_process(
+            instance=instance,
+            partition_key=partition,
+            tags=tags,
+            run_config={**QUIET, **(config or {})},
+            raise_on_error=False,
+        )
     if not result.success:
         raise _refused(job, partition, result)
 
@@ -125,7 +129,7 @@ def _run(
 def _refused(job: str, partition: str, result: dg.ExecuteInProcessResult) -> RobotDataError:
     """Return what the run failed with: the error itself where a step raised one of ours."""
     failed = [event for event in result.all_events if event.is_step_failure]
-    said = " ".join(filter(None, map(_reason, failed))) or "A blocking check failed"
+    said = " ".join(filter(None, map(failure_reason, failed))) or "A blocking check failed"
     cls, kind = _class_and_kind(failed)
     return cls(
         f"{said} (job {job}, partition {partition!r}, run {result.run_id})",
@@ -143,14 +147,3 @@ def _class_and_kind(failed: list[dg.DagsterEvent]) -> tuple[type[RobotDataError]
             cls: type[RobotDataError] = getattr(errors, str(told["error_class"].value))
             return cls, ErrorKind(str(told["error_kind"].value))
     return DataFaultError, ErrorKind.CHECK_FAILED
-
-
-def _reason(event: dg.DagsterEvent) -> str:
-    """Return the message of the failure, or of what it was caused by, deepest first."""
-    data = event.step_failure_data
-    if data.user_failure_data is not None and data.user_failure_data.description:
-        return data.user_failure_data.description
-    error = data.error
-    while error is not None and error.cause is not None:
-        error = error.cause
-    return error.message.strip() if error else ""

@@ -1,6 +1,7 @@
 """Random access to robot data for training: rows, windows and decoded pictures."""
 
 from robot_data_platform.reader.dataset import RobotLanceDataset
+from robot_data_platform.reader.error_counts import read_errors
 from robot_data_platform.reader.frame import read_frame
 from robot_data_platform.reader.samplers import (
     GopBlockSampler,
@@ -13,5 +14,6 @@ __all__ = [
     "RobotLanceDataset",
     "SequentialSampler",
     "ShuffleSampler",
+    "read_errors",
     "read_frame",
 ]

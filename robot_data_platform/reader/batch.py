@@ -13,6 +13,7 @@ from robot_data_platform.core.time_base import NS_PER_S
 from robot_data_platform.errors import DataFaultError
 from robot_data_platform.reader.buffers import Lease
 from robot_data_platform.reader.columns import TextValues
+from robot_data_platform.reader.error_counts import count_read_errors
 from robot_data_platform.reader.gop_cache import GopCache
 from robot_data_platform.reader.gop_jobs import NO_PICTURE, PictureSlots
 from robot_data_platform.reader.item_keys import picture_key
@@ -163,6 +164,7 @@ def _without(
     view: View, batch: Batch, slots: list[PictureSlots], faults: list[DataFaultError]
 ) -> ReadBatch:
     """Return the items that need none of the GOPs at fault; raise where they must not be lost."""
+    count_read_errors(faults)
     if view.spec.on_error == "raise":
         raise faults[0]
     is_lost = np.zeros(len(batch["index"]), dtype=np.bool_)

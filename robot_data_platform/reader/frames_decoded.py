@@ -11,6 +11,7 @@ from robot_data_platform.errors import ErrorKind, InvalidInputError
 from robot_data_platform.reader.batch import picture_slots
 from robot_data_platform.reader.buffers import Lease
 from robot_data_platform.reader.cameras import camera_not_found
+from robot_data_platform.reader.error_counts import count_read_errors
 from robot_data_platform.reader.gop_jobs import NO_PICTURE
 from robot_data_platform.reader.items import Batch
 from robot_data_platform.reader.view import View
@@ -38,6 +39,7 @@ def read_frames(
     ]
     faults = view.pictures.read(slots, view.cache, concurrency)
     if faults:
+        count_read_errors(faults)
         raise faults[0]
     pictures: dict[str, npt.NDArray[np.generic] | list[str]] = {}
     for filled in slots:

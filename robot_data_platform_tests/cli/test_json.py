@@ -55,6 +55,8 @@ PRINTED: dict[str, Printed] = {
     "maintain --all": printed_by("maintain", "--all"),
     "doctor": printed_by("doctor"),
     "backup": printed_by("backup", "a-copy"),
+    "metrics": printed_by("metrics"),
+    "alert test": printed_by("alert", "test"),
 }
 
 

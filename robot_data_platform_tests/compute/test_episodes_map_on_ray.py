@@ -10,6 +10,7 @@ import pytest
 from robot_data_platform.compute.episodes_map import Fanout, map_episodes
 from robot_data_platform.errors import ErrorKind, StorageError
 from robot_data_platform.storage.lake import Lake
+from robot_data_platform.telemetry.log_facts import log_facts
 from robot_data_platform.testing.rawlog import RawlogShape
 from robot_data_platform_tests.compute.items import (
     items,
@@ -25,6 +26,7 @@ from robot_data_platform_tests.compute.uploads import (
     workplace,
 )
 from robot_data_platform_tests.servers import require
+from robot_data_platform_tests.telemetry.talking import talk
 
 RAY = Fanout(backend="ray", num_workers=2, pause_s=0)
 ALWAYS = 1_000_000
@@ -83,3 +85,10 @@ def test_an_ingestion_writes_what_it_writes_in_local_processes(tmp_path: Path) -
 def gop_hashes(lake: Lake) -> dict[int, str]:
     gops = lake.open("robot", "gops").read(["gop_key", "sha256"])
     return dict(zip(gops["gop_key"].to_pylist(), gops["sha256"].to_pylist(), strict=True))
+
+
+def test_workers_log_with_the_facts_of_the_run() -> None:
+    facts = {"run_id": "r-1", "upload": "u-1"}
+    with log_facts(**facts):
+        outcomes = map_episodes(talk, [0, 1], RAY)
+    assert [outcome.result() for outcome in outcomes] == [(facts, True)] * 2

@@ -54,6 +54,7 @@ def test_a_schedule_and_the_sensors_are_there() -> None:
         "new_uploads",
         "release_after_ingest",
         "tell_of_failures",
+        "tell_of_quarantine",
         "nightly_maintenance",
         "nightly_history_pruning",
     }

@@ -11,7 +11,8 @@ import pytest
 
 from robot_data_platform.core.schema import TABLES
 from robot_data_platform.defs import runs
-from robot_data_platform.defs.curate.sensors import release_after_ingest, tell_of_failures
+from robot_data_platform.defs.alerts import tell_of_failures
+from robot_data_platform.defs.curate.sensors import release_after_ingest
 from robot_data_platform.defs.graph import build_definitions
 from robot_data_platform.defs.resources import Platform
 from robot_data_platform.errors import DataFaultError

@@ -1,4 +1,4 @@
-"""Sensors after ingestion: release what arrived, and tell of what failed."""
+"""The sensor after ingestion: release what arrived."""
 
 import dagster as dg
 
@@ -24,23 +24,4 @@ def release_after_ingest(context: dg.RunStatusSensorContext, platform: Platform)
         partition_key=dataset,
         run_key=f"release:{context.dagster_run.run_id}",
         tags={"rdp/dataset": dataset},
-    )
-
-
-@dg.run_failure_sensor(
-    default_status=dg.DefaultSensorStatus.RUNNING,
-    description="Logs every failed run with its upload, step and error kind.",
-)
-def tell_of_failures(context: dg.RunFailureSensorContext) -> None:
-    """Log what failed in one line that a log search finds."""
-    run = context.dagster_run
-    steps = [event.step_key for event in context.get_step_failure_events()]
-    context.log.error(
-        "run failed: job=%s run=%s upload=%s dataset=%s steps=%s message=%s",
-        run.job_name,
-        run.run_id,
-        run.tags.get("rdp/upload", run.tags.get("dagster/partition", "")),
-        run.tags.get("rdp/dataset", ""),
-        steps,
-        context.failure_event.message,
     )

@@ -1,0 +1,1 @@
+"""What the platform tells of itself: alerts, structured logs and metrics."""
