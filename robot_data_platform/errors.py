@@ -70,6 +70,7 @@ class ErrorKind(StrEnum):
     DISK_FULL = "disk-full"
     STORE_FAILED = "store-failed"
     WORKER_DIED = "worker-died"
+    CLUSTER_UNREACHABLE = "cluster-unreachable"
 
 
 class RobotDataError(Exception):

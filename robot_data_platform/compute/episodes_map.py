@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -16,12 +15,12 @@ from typing import Generic, Literal, TypeVar
 
 from robot_data_platform.compute.logged import Logged
 from robot_data_platform.compute.process_pool import close_pool, process_pool
+from robot_data_platform.compute.ray_cluster import num_cpus
+from robot_data_platform.compute.ray_tasks import run_on_ray, worker_died
 from robot_data_platform.errors import (
     CommitConflictError,
     DataFaultError,
-    ErrorKind,
     InvalidInputError,
-    RobotDataError,
     StorageError,
     is_worth_retrying,
 )
@@ -39,9 +38,11 @@ class Fanout:
 
     backend: Backend = "local"
     num_workers: int | None = None
-    """Processes or Ray tasks at once; None = the machine's cores. 1 stays in this process."""
+    """Processes or Ray tasks at once; None = the cores of the machine or of the cluster.
+
+    One local process is this one."""
     ray_address: str | None = None
-    """Address of an existing Ray cluster; None = start one on this machine."""
+    """Address of an existing Ray cluster, as `connect` takes it; None = one on this machine."""
     max_attempts: int = 3
     """Times that an item is tried when the store fails or a worker dies."""
     pause_s: float = 0.5
@@ -88,6 +89,7 @@ def map_episodes(
         The store failed `Fanout.max_attempts` times for one item, or for a reason that stays.
     StorageError
         ``worker-died``: an item killed its worker every time it was tried.
+        ``cluster-unreachable``: the Ray cluster can't be used.
     """
     outcomes: dict[int, Outcome[Value]] = {}
     for index, outcome in _run(_attempt(Logged(function), fanout), items, fanout):
@@ -98,8 +100,12 @@ def map_episodes(
 
 
 def num_workers_of(fanout: Fanout, num_items: int) -> int:
-    """Return how many workers would run for so many items."""
-    return max(1, min(fanout.num_workers or os.cpu_count() or 1, num_items))
+    """Return how many workers would run for so many items; a Ray cluster is asked for its cores."""
+    return max(1, min(fanout.num_workers or _num_cores(fanout), num_items))
+
+
+def _num_cores(fanout: Fanout) -> int:
+    return num_cpus(fanout.ray_address) if fanout.backend == "ray" else os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
@@ -125,7 +131,7 @@ def _run(
 ) -> Iterator[tuple[int, Outcome[Value]]]:
     num_workers = num_workers_of(fanout, len(items))
     if fanout.backend == "ray":
-        yield from _run_on_ray(attempt, items, fanout, num_workers)
+        yield from run_on_ray(attempt, items, fanout, num_workers)
     elif num_workers == 1:
         yield from ((index, attempt(item)) for index, item in enumerate(items))
     else:
@@ -154,7 +160,7 @@ def _run_in_processes(
             deaths = deaths + 1 if len(left) == num_left else 1
         else:
             return
-    raise _worker_died(sorted(left), fanout)
+    raise worker_died(sorted(left), fanout.max_attempts)
 
 
 def _drain(
@@ -172,62 +178,3 @@ def _drain(
         done, _ = wait(running, return_when=FIRST_COMPLETED)
         for future in done:
             yield running.pop(future), future.result()
-
-
-def _run_on_ray(
-    attempt: _attempt[Item, Value], items: Sequence[Item], fanout: Fanout, num_workers: int
-) -> Iterator[tuple[int, Outcome[Value]]]:
-    import ray
-
-    if not ray.is_initialized():
-        _start_ray(fanout.ray_address)
-    task = ray.remote(max_retries=fanout.max_attempts - 1, num_cpus=1)(_call)
-    waiting = iter(enumerate(items))
-    running: dict[ray.ObjectRef[Outcome[Value]], int] = {}
-    while True:
-        for index, item in waiting:
-            running[task.remote(attempt, item)] = index
-            if len(running) >= 2 * num_workers:
-                break
-        if not running:
-            return
-        done, _ = ray.wait(list(running))
-        for reference in done:
-            index = running.pop(reference)
-            yield index, _ray_result(reference, index, fanout)
-
-
-def _start_ray(address: str | None) -> None:
-    import ray
-
-    with warnings.catch_warnings():
-        # Ray forks only to start other programs, which share no Lance handle.
-        warnings.filterwarnings("ignore", "lance is not fork-safe", UserWarning)
-        ray.init(address=address, include_dashboard=False, log_to_driver=False)
-
-
-def _call(attempt: _attempt[Item, Value], item: Item) -> Outcome[Value]:
-    return attempt(item)
-
-
-def _ray_result(reference: object, index: int, fanout: Fanout) -> Outcome[Value]:
-    import ray
-
-    try:
-        outcome: Outcome[Value] = ray.get(reference)
-    except ray.exceptions.RayTaskError as err:
-        if isinstance(err.cause, RobotDataError):
-            raise err.cause from err
-        raise
-    except ray.exceptions.WorkerCrashedError as err:
-        raise _worker_died([index], fanout) from err
-    return outcome
-
-
-def _worker_died(indices: list[int], fanout: Fanout) -> StorageError:
-    return StorageError(
-        f"Items {indices[:10]} ({len(indices)} in all) were not finished: their worker died "
-        f"{fanout.max_attempts} times. Check memory and the worker's log, then run again.",
-        kind=ErrorKind.WORKER_DIED,
-        items=indices[:10],
-    )

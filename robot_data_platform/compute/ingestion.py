@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from robot_data_platform.formats.profile import Profile
     from robot_data_platform.video.settings import GopSettings
 
-BATCH_BYTES = 256 << 20
+BATCH_BYTES = 768 << 20
 """Source bytes that one task works on at most, where its episodes are smaller than that."""
 
 Reference = TypeVar("Reference")

@@ -80,6 +80,30 @@ def process_of(item: Item) -> int:
     return os.getpid()
 
 
+def variables_of(prefix: str) -> dict[str, str]:
+    """Return the variables of the worker that begin so."""
+    return {name: value for name, value in os.environ.items() if name.startswith(prefix)}
+
+
+def node_of(item: Item) -> str:
+    """Return the node of the Ray cluster that worked on the item."""
+    import ray
+
+    time.sleep(0.5)
+    return str(ray.get_runtime_context().get_node_id())
+
+
+def node_after_waiting(item: Item) -> str:
+    """Return the node that ended the item; where one says that it began, it waits to be killed."""
+    import ray
+
+    node = str(ray.get_runtime_context().get_node_id())
+    (item.folder / f"{item.number}-{num_tries(item)}").write_text(node)
+    while item.number == 0 and num_tries(item) == 1:
+        time.sleep(0.1)
+    return node
+
+
 def seen_region(item: Item) -> str:
     return os.environ.get("AWS_REGION", "")
 
