@@ -75,7 +75,9 @@ def gop_video(context: dg.AssetExecutionContext, platform: Platform) -> dg.Mater
     started, run = time.perf_counter(), run_info(context)
     with failures():
         ingestion = platform.ingestion(context.partition_key)
-        result = write_gop_video(ingestion, platform.fanout, run, progress_of("gop_video"))
+        result = write_gop_video(
+            ingestion, platform.fanout, run, progress_of("gop_video", context.log)
+        )
         sheets = contact_sheets(ingestion, result.gops_version)
         lake, dataset = ingestion.workplace.lake, ingestion.dataset
         uploads = lake.ensure_catalog("uploads").version
@@ -115,7 +117,8 @@ def frames(context: dg.AssetExecutionContext, platform: Platform) -> dg.Material
     started, run = time.perf_counter(), run_info(context)
     with failures():
         ingestion = platform.ingestion(context.partition_key)
-        result = write_frames(ingestion, platform.fanout, run, progress_of("frames"))
+        told = progress_of("frames", context.log)
+        result = write_frames(ingestion, platform.fanout, run, told)
         reads = {"gops": result.gops_version}
         lake, dataset = ingestion.workplace.lake, ingestion.dataset
         if result.is_new:
@@ -148,7 +151,9 @@ def episodes(context: dg.AssetExecutionContext, platform: Platform) -> dg.Materi
     started, run = time.perf_counter(), run_info(context)
     with failures():
         ingestion = platform.ingestion(context.partition_key)
-        result = publish_episodes(ingestion, platform.fanout, run, progress_of("episodes"))
+        result = publish_episodes(
+            ingestion, platform.fanout, run, progress_of("episodes", context.log)
+        )
         lake, dataset = ingestion.workplace.lake, ingestion.dataset
         if result.is_new:
             record_edges(
@@ -190,7 +195,9 @@ def quality_results(
     started, run = time.perf_counter(), run_info(context)
     with failures():
         ingestion = platform.ingestion(context.partition_key)
-        result = write_quality(ingestion, platform.fanout, run, progress_of("quality_results"))
+        result = write_quality(
+            ingestion, platform.fanout, run, progress_of("quality_results", context.log)
+        )
         lake, dataset = ingestion.workplace.lake, ingestion.dataset
         if result.is_new:
             record_edges(
@@ -232,7 +239,7 @@ def spatial_results(
             ingestion,
             platform.fanout,
             run,
-            progress_of("spatial_results"),
+            progress_of("spatial_results", context.log),
             segmenter=platform.segmenter_name,
         )
         lake, dataset = ingestion.workplace.lake, ingestion.dataset
