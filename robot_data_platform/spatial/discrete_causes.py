@@ -11,11 +11,13 @@ from robot_data_platform.spatial.camera_hypotheses import camera_hypotheses
 from robot_data_platform.spatial.episode_input import SpatialInput
 from robot_data_platform.spatial.joint_hypotheses import joint_hypotheses
 from robot_data_platform.spatial.reading import Hypothesis
-from robot_data_platform.spatial.trial import CameraTrial, camera_trial
+from robot_data_platform.spatial.trial import CameraTrial, Detail, camera_trial
 
-SCREENING_PAIRS, DECIDING_PAIRS = 3, 6
-_NUM_DECIDED = 6
-"""Hypotheses that are scored again with more pictures."""
+SCREENING = Detail(max_pairs=3, shrink=2, cell_m=0.008)
+"""Each mistake is tried on few and small pictures: right or wrong are far apart."""
+DECIDING = Detail(max_pairs=6, shrink=1, cell_m=0.004)
+_NUM_CAMERAS_DECIDED, _NUM_JOINTS_DECIDED = 4, 6
+"""Hypotheses that are scored again, by `DECIDING`."""
 MIN_GAIN = 0.08
 """Score by which a cause has to beat what is declared, per camera that it concerns."""
 MIN_SCORE = 0.72
@@ -49,8 +51,11 @@ def discrete_causes(episode: SpatialInput, doubtful: Sequence[str]) -> dict[str,
     doubtful : sequence of str
         Names of the cameras to explain. The others vote on causes that concern all.
     """
-    screening, deciding = _trials(episode, SCREENING_PAIRS), _trials(episode, DECIDING_PAIRS)
+    deciding = _trials(episode, DECIDING)
     wanted = [name for name in doubtful if name in deciding]
+    screening = {
+        name: trial for name, trial in _trials(episode, SCREENING).items() if name in wanted
+    }
     if not wanted:
         return {}
     declared = {name: trial.declared_score for name, trial in deciding.items()}
@@ -67,8 +72,8 @@ def discrete_causes(episode: SpatialInput, doubtful: Sequence[str]) -> dict[str,
 Scored = list[tuple[float, Hypothesis]]
 
 
-def _trials(episode: SpatialInput, pairs: int) -> dict[str, CameraTrial]:
-    found = {camera.name: camera_trial(episode, camera, pairs) for camera in episode.cameras}
+def _trials(episode: SpatialInput, detail: Detail) -> dict[str, CameraTrial]:
+    found = {camera.name: camera_trial(episode, camera, detail) for camera in episode.cameras}
     return {name: trial for name, trial in found.items() if trial is not None}
 
 
@@ -77,7 +82,11 @@ def _of_camera(episode: SpatialInput, screening: CameraTrial, deciding: CameraTr
     tried = [h for h in camera_hypotheses(deciding.camera, others) if h.camera is not None]
     rough = _sorted([(screening.score(h.camera), h) for h in tried if h.camera is not None])
     return _sorted(
-        [(deciding.score(h.camera), h) for _, h in rough[:_NUM_DECIDED] if h.camera is not None]
+        [
+            (deciding.score(h.camera), h)
+            for _, h in rough[:_NUM_CAMERAS_DECIDED]
+            if h.camera is not None
+        ]
     )
 
 
@@ -88,7 +97,7 @@ def _of_joints(
 ) -> Scored:
     tried = list(joint_hypotheses(episode.robot, episode.joints))
     rough = _sorted([(_mean_score(screening, h), h) for h in tried])
-    return _sorted([(_mean_score(deciding, h), h) for _, h in rough[:_NUM_DECIDED]])
+    return _sorted([(_mean_score(deciding, h), h) for _, h in rough[:_NUM_JOINTS_DECIDED]])
 
 
 def _mean_score(trials: Mapping[str, CameraTrial], hypothesis: Hypothesis) -> float:
