@@ -17,7 +17,8 @@ from robot_data_platform.spatial.check import EpisodeCheck, check_episode
 from robot_data_platform_tests.golden.faults import gross_faults
 from robot_data_platform_tests.golden.reading import CAMERAS, Fault, Golden, episode, golden
 
-CLEAN = "nothing"
+FIRST, CLEAN = "nothing, first time", "nothing"
+"""The first check of a process loads the model and its meshes, and the compiled loops."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,15 +59,15 @@ def outcome(recording: Golden, name: str, fault: Fault, cause: str, seed: int | 
     start = time.process_time()
     checked = check_episode(seen)
     cpu_s = time.process_time() - start
-    affected = affected_cameras(recording.name, fault)
+    affected, is_fault = affected_cameras(recording.name, fault), name not in (FIRST, CLEAN)
     doubtful = {camera.name for camera in checked.cameras if camera.is_doubtful}
     named = {c.name for c in checked.cameras if c.diagnosis and c.diagnosis.cause == cause}
     return Outcome(
         recording=recording.name,
         with_masks=seed is not None,
         fault=name,
-        is_found=affected <= doubtful if affected else bool(doubtful) == (name != CLEAN),
-        is_named=affected <= named if affected else bool(named) == (name != CLEAN),
+        is_found=affected <= doubtful if affected else bool(doubtful) == is_fault,
+        is_named=affected <= named if affected else bool(named) == is_fault,
         told=tuple(_told(checked)),
         cpu_s=cpu_s,
     )
@@ -83,7 +84,7 @@ def outcomes(names: Sequence[str], masks: Sequence[bool], wanted: str) -> Iterat
     for name in names:
         recording = golden(name)
         faults = {CLEAN: (Fault(), ""), **gross_faults(name)}
-        check_episode(episode(recording))  # what is compiled or loaded once is no cost of a fault
+        yield outcome(recording, FIRST, Fault(), "", None)
         for with_masks in masks:
             for number, (fault, (change, cause)) in enumerate(faults.items()):
                 if wanted in fault:
@@ -104,7 +105,7 @@ def main() -> int:
         sys.stdout.write(result.line() + "\n")
         sys.stdout.flush()
         found.append(result)
-    faults = [result for result in found if result.fault != CLEAN]
+    faults = [result for result in found if result.fault not in (FIRST, CLEAN)]
     num_found = sum(result.is_found for result in faults)
     num_named = sum(result.is_named for result in faults)
     mean_s = np.mean([result.cpu_s for result in faults]) if faults else 0.0
