@@ -17,6 +17,8 @@ from robot_data_platform.spatial.projection import Pinhole
 from robot_data_platform.spatial.reading import CameraReading, Flip, declared_reading
 from robot_data_platform.spatial.working_pictures import working_pictures
 
+_MIN_MOVING_PAIRS = 6
+"""Of a camera that moves: fewer have too few points to follow, and tell no joint from another."""
 _MIN_IN_VIEW = 0.01
 """Share of the robot's surface below which nothing of it needs to be drawn."""
 _TURN: dict[Flip, Callable[[npt.NDArray[np.generic]], npt.NDArray[np.generic]]] = {
@@ -137,7 +139,8 @@ def camera_trial(episode: SpatialInput, camera: CameraInput, detail: Detail) -> 
     first, later = plan.pair_first, plan.pair_second
     if not len(first):
         first = later = plan.single
-    chosen = np.unique(np.linspace(0, len(first) - 1, detail.max_pairs).round().astype(int))
+    pairs = detail.max_pairs if camera.is_static else max(detail.max_pairs, _MIN_MOVING_PAIRS)
+    chosen = np.unique(np.linspace(0, len(first) - 1, pairs).round().astype(int))
     return CameraTrial(
         episode=episode,
         camera=camera,
