@@ -26,7 +26,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test ui bench lint fuzz samples
+.PHONY: help demo test ui bench lint fuzz space samples
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,6 +53,10 @@ bench: $(DEV) ## measure the reader and its peers side by side, write docs/bench
 
 fuzz: $(DEV) ## read 20,000 spoilt sources of every format, keep those that fail in .fuzz
 	$(BIN)/python -m robot_data_platform_tests.fuzz --runs $(RUNS)
+
+space: $(DEV) ## make wrong every calibration fault that people make, tell which are found and named
+	$(BIN)/pip install -qq -c constraints.txt --no-deps gym-aloha gym-hil
+	$(BIN)/python -m robot_data_platform_tests.spatial.suite
 
 samples: $(DEV) ## render the sample uploads again; needs the system's OSMesa library
 	$(BIN)/pip install -qq -c constraints.txt -e '.[platform,spatial]'

@@ -2,6 +2,9 @@
 
 At each lag the followed speeds are fitted to the shown motion; how well they fit, over all lags,
 gives the likelihood of each. Neighbouring samples err alike, so they count as fewer.
+
+Nothing is known of the robot's shape here; where it is, `spatial.time_lag` predicts what a camera
+should see move.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from robot_data_platform.core.peak import peak_shift
 from robot_data_platform.quality.rules.values import Floats, SignalRows
 from robot_data_platform.quality.runs import Ints
 
@@ -206,13 +210,6 @@ def _most_likely(lags: Curve, fits: list[_Fit]) -> Lag:
     weight = np.exp(likely)
     near = np.abs(lags - lags[best]) <= NEAR_MS
     return Lag(
-        lag_ms=float(lags[best] + STEP_MS * _peak_shift(-unexplained, best)),
+        lag_ms=float(lags[best] + STEP_MS * peak_shift(-unexplained, best)),
         confidence=float(weight[near].sum() / weight.sum()),
     )
-
-
-def _peak_shift(values: Curve, best: int) -> float:
-    """Return where between samples the peak of a parabola through three of them is."""
-    before, at, after = values[best - 1 : best + 2].tolist()
-    bend = before - 2 * at + after
-    return float(np.clip((before - after) / (2 * bend), -0.5, 0.5)) if bend < 0 else 0.0

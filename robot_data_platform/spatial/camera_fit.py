@@ -19,8 +19,14 @@ from robot_data_platform.spatial.silhouettes import Silhouettes, silhouettes
 MIN_FRAMES = 3
 _STAGES = ((6, 3, 8.0), (6, 6, 8.0), (4, 6, 3.0))
 """Steps, ways to move (turns first), and px beyond which residuals weigh as outliers (Huber)."""
+MAX_FITTED_FRAMES = 8
+"""More masks hardly make a fit better."""
 _SETTLED_PX = 0.02
 """Steps that move the robot by less end a stage."""
+SAME_SIDE_PX = 1.0
+"""Motion within which the robot's outline stays one of the same points, and is not drawn anew."""
+_MAX_DRAWINGS = 4
+"""Of a stage."""
 _DAMPING = 1e-3
 
 
@@ -48,6 +54,7 @@ def fit_camera(
     base_from_cam: Float64Array,
     lens: Pinhole,
     masks: npt.NDArray[np.bool_],
+    declared: Silhouettes | None = None,
 ) -> CameraFit | None:
     """Return the place of a camera that fits masks best; None = nothing to fit.
 
@@ -63,10 +70,13 @@ def fit_camera(
         Lens for the size of the masks.
     masks : ndarray of bool, shape (S, H, W)
         Where the robot is.
+    declared : Silhouettes, optional
+        Where it is projected as declared, if that is known.
 
     Notes
     -----
-    Gauss-Newton on the distance from projected outline to mask edge. It turns the camera first:
+    Gauss-Newton on the distance from projected outline to mask edge. Points of an outline are
+    followed for some steps before it is drawn anew. It turns the camera first:
     moved in all six ways from far off, it loses itself half of the time. Where no stage of it
     covers the masks better, the declared place stands, and the misplacement is 0.
     """
@@ -75,15 +85,18 @@ def fit_camera(
     def projected(pose: Float64Array) -> Silhouettes:
         return silhouettes(mesh, base_from_link, base_from_cam @ np.linalg.inv(pose), lens)
 
-    declared = projected(np.eye(4))
+    declared = declared or projected(np.eye(4))
     if _num_usable(declared, masks) < MIN_FRAMES:
         return None
-    candidates = _poses_by_stage(projected, distances, lens)
-    overlaps = [mean_iou(projected(pose).masks, masks) for pose in candidates]
+    candidates = [(np.eye(4), declared)]
+    for stage in _STAGES:
+        candidates.append(_after_stage(projected, distances, candidates[-1], stage))
+    overlaps = [mean_iou(drawn.masks, masks) for _, drawn in candidates]
     best = int(np.argmax(overlaps))
-    misplacement = _misplacement_px(declared, candidates[best], lens)
+    pose = candidates[best][0]
+    misplacement = _misplacement_px(declared, pose, lens)
     return CameraFit(
-        cam_from_declared_cam=candidates[best],
+        cam_from_declared_cam=pose,
         misplacement_px=misplacement,
         misplacement_mrad=1e3 * misplacement / lens.focal_px,
         iou_declared=overlaps[0],
@@ -91,22 +104,63 @@ def fit_camera(
     )
 
 
-def _poses_by_stage(
+def _after_stage(
     projected: Callable[[Float64Array], Silhouettes],
     distances: Sequence[npt.NDArray[np.float32]],
-    lens: Pinhole,
-) -> list[Float64Array]:
-    """Return cam_from_declared_cam before any step, and after each stage of them."""
-    poses = [np.eye(4)]
-    for steps, freedom, huber_px in _STAGES:
-        pose = poses[-1]
-        for _ in range(steps):
-            step, moved_px = _step(projected(pose), distances, lens, freedom, huber_px)
-            pose = step @ pose
-            if moved_px < _SETTLED_PX:
-                break
-        poses.append(pose)
-    return poses
+    start: tuple[Float64Array, Silhouettes],
+    stage: tuple[int, int, float],
+) -> tuple[Float64Array, Silhouettes]:
+    """Return cam_from_declared_cam after a stage, and what is seen from there."""
+    pose, drawn = start
+    for _ in range(_MAX_DRAWINGS):
+        motion, moved_px = _followed(drawn, distances, stage)
+        if moved_px < _SETTLED_PX:
+            break
+        pose = motion @ pose
+        drawn = projected(pose)
+        if moved_px < SAME_SIDE_PX:
+            break
+    return pose, drawn
+
+
+def _followed(
+    drawn: Silhouettes, distances: Sequence[npt.NDArray[np.float32]], stage: tuple[int, int, float]
+) -> tuple[Float64Array, float]:
+    """Return the motion that some steps with one outline come to, and its size in pixels."""
+    steps, freedom, huber_px = stage
+    outlines, motion, way_px = _outlines(drawn), np.eye(4), 0.0
+    for _ in range(steps):
+        moved = [moved_outline(points, motion, drawn.lens) for points in outlines]
+        step, moved_px = _step(moved, distances, drawn.lens, freedom, huber_px)
+        motion, way_px = step @ motion, way_px + moved_px
+        if moved_px < _SETTLED_PX:
+            break
+    return motion, way_px
+
+
+def moved_outline(points: Outline, motion: Float64Array, lens: Pinhole) -> Outline:
+    """Return outline points that moved before the camera, those that left the picture left out.
+
+    Parameters
+    ----------
+    points : Outline
+        N points.
+    motion : ndarray of float64, shape (4, 4) or (N, 4, 4)
+        Of all points, or of each.
+    lens : Pinhole
+        Lens for the size of the picture.
+    """
+    xyz = points_cam_m(points, lens)
+    after = (motion[..., :3, :3] @ xyz[:, :, None])[:, :, 0] + motion[..., :3, 3]
+    pixels = lens.project(after)
+    with np.errstate(invalid="ignore"):
+        kept = ((pixels >= 0) & (pixels <= [lens.width_px - 1, lens.height_px - 1])).all(axis=1)
+    return Outline(
+        pixels=pixels[kept],
+        normals=points.normals[kept],
+        depth_m=after[kept, 2],
+        labels=points.labels[kept],
+    )
 
 
 def mean_iou(masks: npt.NDArray[np.bool_], others: npt.NDArray[np.bool_]) -> float:
@@ -125,7 +179,7 @@ def _outlines(found: Silhouettes) -> Sequence[Outline]:
 
 
 def _step(
-    found: Silhouettes,
+    outlines: Sequence[Outline],
     distances: Sequence[npt.NDArray[np.float32]],
     lens: Pinhole,
     freedom: int,
@@ -133,7 +187,7 @@ def _step(
 ) -> tuple[Float64Array, float]:
     """Return the next small motion of the camera, and how far it moves the outline on average."""
     residuals, columns = [], []
-    for points, distance in zip(_outlines(found), distances, strict=True):
+    for points, distance in zip(outlines, distances, strict=True):
         residual, slope = sampled(distance, points.pixels)
         residuals.append(residual)
         columns.append(np.einsum("ni,nij->nj", slope, pixel_motion(points, lens)))

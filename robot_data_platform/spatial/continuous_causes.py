@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from robot_data_platform.core.rotation import Float64Array
-from robot_data_platform.spatial.camera_fit import mean_iou, points_cam_m, sampled, twist_motion
-from robot_data_platform.spatial.camera_view import camera_view
-from robot_data_platform.spatial.episode_input import CameraInput, SpatialInput
+from robot_data_platform.spatial.camera_fit import SAME_SIDE_PX, mean_iou, sampled
+from robot_data_platform.spatial.deviation import (
+    CENTRE,
+    EXTRINSIC,
+    FOCAL,
+    JOINT,
+    TIME,
+    Deviation,
+    Drawing,
+    MaskedCamera,
+    applied,
+    drawn_with,
+    followed,
+)
+from robot_data_platform.spatial.episode_input import SpatialInput
 from robot_data_platform.spatial.joint_hypotheses import arms_of
-from robot_data_platform.spatial.outline import Outline, outline
-from robot_data_platform.spatial.overlap import signed_distance_px
-from robot_data_platform.spatial.projection import Pinhole, transformed
-from robot_data_platform.spatial.robot_mesh import robot_mesh
-from robot_data_platform.spatial.silhouettes import Silhouettes, cam_from_links, silhouettes
+from robot_data_platform.spatial.projection import Pinhole
 from robot_data_platform.spatial.usual_columns import finger_ends
 
-EXTRINSIC, TIME, FOCAL, CENTRE, JOINT = "extrinsic", "time", "focal", "principal_point", "joint"
 SHARED = (TIME, JOINT)
 """Kinds that concern every camera."""
 _STEPS = {EXTRINSIC: 1e-3, TIME: 5e-3, FOCAL: 5e-3, CENTRE: 0.5, JOINT: 5e-3}
@@ -39,14 +46,6 @@ _POINTS_PER_FACT = 10
 """Neighbours on an outline err alike: so many points say as much as one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deviation:
-    """A group of numbers that may deviate together."""
-
-    kind: str
-    joint: int | None = None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FittedDeviation:
     """A group fitted to a camera's masks."""
@@ -62,61 +61,16 @@ class FittedDeviation:
     """Mean overlap with it applied."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class MaskedCamera:
-    """A camera with masks of the robot in some of its frames."""
-
-    episode: SpatialInput
-    camera: CameraInput
-    parent_from_cam: Float64Array
-    t_ns: npt.NDArray[np.int64]
-    """(S,)."""
-    lens: Pinhole
-    """For the size of the masks."""
-    masks: npt.NDArray[np.bool_]
-    """(S, H, W)."""
-
-
 def continuous_causes(seen: MaskedCamera) -> list[FittedDeviation]:
     """Return every group of numbers fitted to a camera's masks, the best one first."""
-    distances = [signed_distance_px(mask) for mask in seen.masks]
-    fits = [_fitted(seen, deviation, distances) for deviation in _promising(seen, distances)]
+    fits = [_fitted(seen, deviation) for deviation in _promising(seen)]
     return sorted((fit for fit in fits if fit is not None), key=lambda fit: fit.bic)
 
 
 def unchanged_bic(seen: MaskedCamera) -> float:
     """Return the criterion of a camera with nothing changed."""
-    distances = [signed_distance_px(mask) for mask in seen.masks]
-    residual, _ = _residual(seen, Deviation(kind=FOCAL), np.zeros(1), distances)
+    residual, _ = _residual(seen, Deviation(kind=FOCAL), np.zeros(1), seen.declared)
     return _bic(residual, 0)
-
-
-def applied(
-    seen: MaskedCamera, deviation: Deviation, values: Float64Array
-) -> tuple[Float64Array, Pinhole, Float64Array]:
-    """Return a camera with a deviation applied: its place, its lens, and the links before it."""
-    episode, lens, pose, t_ns = seen.episode, seen.lens, seen.parent_from_cam, seen.t_ns
-    if deviation.kind == EXTRINSIC:
-        pose = pose @ np.linalg.inv(twist_motion(values))
-    elif deviation.kind == TIME:
-        t_ns = t_ns - np.int64(round(1e9 * float(values[0])))
-    elif deviation.joint is not None:
-        joints = episode.joints.copy()
-        joints[:, deviation.joint] += values[0]
-        episode = replace(episode, joints=joints)
-    else:
-        lens = _other_lens(lens, deviation.kind, values)
-    view = camera_view(episode, seen.camera, pose, t_ns)
-    return pose, lens, cam_from_links(view.base_from_link, view.base_from_cam)
-
-
-def _other_lens(lens: Pinhole, kind: str, values: Float64Array) -> Pinhole:
-    intrinsics = lens.intrinsics_px.copy()
-    if kind == FOCAL:
-        intrinsics[[0, 1], [0, 1]] *= 1 + values[0]
-    else:
-        intrinsics[:2, 2] += values
-    return replace(lens, intrinsics_px=intrinsics)
 
 
 def _deviations(episode: SpatialInput) -> Iterator[Deviation]:
@@ -125,13 +79,12 @@ def _deviations(episode: SpatialInput) -> Iterator[Deviation]:
         yield from (Deviation(kind=JOINT, joint=joint) for joint in arm)
 
 
-def _promising(seen: MaskedCamera, distances: Sequence[npt.NDArray[np.float32]]) -> list[Deviation]:
+def _promising(seen: MaskedCamera) -> list[Deviation]:
     """Return the groups that a first step helps most; the camera's place is always one."""
-    drawn = _drawn(seen, Deviation(kind=FOCAL), np.zeros(1))
     gains = {}
     for deviation in _deviations(seen.episode):
         values = np.zeros(_SIZE[deviation.kind])
-        residual, columns = _residual(seen, deviation, values, distances, drawn)
+        residual, columns = _residual(seen, deviation, values, seen.declared)
         if len(residual) < 10 * len(values):
             return []
         step, _ = _solved(residual, columns, _HUBERS_PX[0])
@@ -140,19 +93,22 @@ def _promising(seen: MaskedCamera, distances: Sequence[npt.NDArray[np.float32]])
     return [Deviation(kind=EXTRINSIC), *(d for d in best if d.kind != EXTRINSIC)]
 
 
-def _fitted(
-    seen: MaskedCamera, deviation: Deviation, distances: Sequence[npt.NDArray[np.float32]]
-) -> FittedDeviation | None:
-    values = np.zeros(_SIZE[deviation.kind])
+def _fitted(seen: MaskedCamera, deviation: Deviation) -> FittedDeviation | None:
+    values, drawn, way_px = np.zeros(_SIZE[deviation.kind]), seen.declared, 0.0
     for number, huber_px in enumerate(_HUBERS_PX):
-        residual, columns = _residual(seen, deviation, values, distances)
+        # A camera that only turns sees the same outline.
+        if way_px > SAME_SIDE_PX and number >= _TURNS:
+            drawn, way_px = drawn_with(seen, deviation, values), 0.0
+        residual, columns = _residual(seen, deviation, values, drawn)
         if len(residual) < 10 * len(values):
             return None
         # Moved in all six ways from far off, a camera loses itself: it is turned first.
         free = 3 if deviation.kind == EXTRINSIC and number < _TURNS else len(values)
         step, _ = _solved(residual, columns[:, :free], huber_px)
         values = values + np.pad(step, (0, len(values) - free))
-    residual, columns = _residual(seen, deviation, values, distances)
+        way_px += float(np.abs(columns[:, :free] @ step).mean())
+    drawn = drawn_with(seen, deviation, values)
+    residual, columns = _residual(seen, deviation, values, drawn)
     if len(residual) < 10 * len(values):
         return None
     _, spread = _solved(residual, columns, _ROBUST_PX)
@@ -161,7 +117,7 @@ def _fitted(
         values=values,
         spread=spread,
         bic=_bic(residual, len(values)),
-        iou=mean_iou(_drawn(seen, deviation, values)[0].masks, seen.masks),
+        iou=mean_iou(drawn.masks, seen.masks),
     )
 
 
@@ -184,60 +140,40 @@ def _bic(residual: Float64Array, num_values: int, robust_px: float = _ROBUST_PX)
     return facts * float(np.log(cost + 0.05)) + num_values * float(np.log(facts))
 
 
-def _drawn(
-    seen: MaskedCamera, deviation: Deviation, values: Float64Array
-) -> tuple[Silhouettes, Float64Array]:
-    _, lens, cam_from_link = applied(seen, deviation, values)
-    mesh = robot_mesh(seen.episode.robot)
-    return silhouettes(mesh, cam_from_link, np.eye(4), lens), cam_from_link
-
-
 def _residual(
     seen: MaskedCamera,
     deviation: Deviation,
     values: Float64Array,
-    distances: Sequence[npt.NDArray[np.float32]],
-    known: tuple[Silhouettes, Float64Array] | None = None,
+    drawn: Drawing,
 ) -> tuple[Float64Array, Float64Array]:
     """Return how far outline points are from the masks' edges, (N,), and the slopes, (N, K).
 
-    ``known`` is what is drawn at these values, where it is known.
+    The points are those of ``drawn``, followed to where the values take them.
     """
-    drawn, links = known or _drawn(seen, deviation, values)
-    outlines = [outline(*frame) for frame in zip(drawn.labels, drawn.depth_m, strict=True)]
-    found = [sampled(d, points.pixels) for d, points in zip(distances, outlines, strict=True)]
+    _, lens, links = applied(seen, deviation, values)
+    at = followed(drawn, lens, links)
+    found = [sampled(d, np.nan_to_num(px)) for d, px in zip(seen.distances, at, strict=True)]
     columns = []
     for place in range(len(values)):
         nudge = np.zeros(len(values))
         nudge[place] = _STEPS[deviation.kind]
-        _, lens, nudged = applied(seen, deviation, values + nudge)
-        way = [
-            _moved(points, drawn.lens, links[k], lens, nudged[k])
-            for k, points in enumerate(outlines)
-        ]
-        slopes = [(f[1] * w).sum(axis=1) for f, w in zip(found, way, strict=True)]
+        after = followed(drawn, *applied(seen, deviation, values + nudge)[1:])
+        slopes = [(f[1] * (b - a)).sum(axis=1) for f, a, b in zip(found, at, after, strict=True)]
         columns.append(np.concatenate(slopes) / _STEPS[deviation.kind])
     residual = np.concatenate([distance for distance, _ in found])
-    kept = np.isfinite(residual) & np.isfinite(columns).all(axis=0)
+    kept = _inside(np.concatenate(at), lens) & np.isfinite(columns).all(axis=0)
     return residual[kept], np.stack(columns, axis=1)[kept]
 
 
-def _moved(
-    points: Outline, lens: Pinhole, links: Float64Array, other: Pinhole, moved_links: Float64Array
-) -> Float64Array:
-    """Return how outline points move in the picture when links and lens change, (N, 2) px."""
-    if not len(points.pixels):
-        return np.zeros((0, 2))
-    motion = moved_links @ np.linalg.inv(links)
-    xyz = points_cam_m(points, lens)
-    after = transformed(motion[points.labels.astype(int) - 1], xyz[:, None])[:, 0]
-    return np.asarray(other.project(after) - points.pixels)
+def _inside(pixels: Float64Array, lens: Pinhole) -> npt.NDArray[np.bool_]:
+    with np.errstate(invalid="ignore"):
+        last = [lens.width_px - 1, lens.height_px - 1]
+        return np.asarray(((pixels >= 0) & (pixels <= last)).all(axis=1))
 
 
 def refitted(seen: MaskedCamera) -> FittedDeviation | None:
     """Return the place of a camera fitted to its masks."""
-    distances = [signed_distance_px(mask) for mask in seen.masks]
-    return _fitted(seen, Deviation(kind=EXTRINSIC), distances)
+    return _fitted(seen, Deviation(kind=EXTRINSIC))
 
 
 def _own_choice(fits: Sequence[FittedDeviation]) -> FittedDeviation:

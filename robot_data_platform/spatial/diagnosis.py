@@ -9,19 +9,22 @@ import numpy as np
 
 from robot_data_platform.core.rotation import Float64Array
 from robot_data_platform.spatial.camera_checks import difference
+from robot_data_platform.spatial.camera_fit import MAX_FITTED_FRAMES
 from robot_data_platform.spatial.continuous_causes import (
+    FittedDeviation,
+    continuous_causes,
+    refitted,
+    shared_choice,
+    unchanged_bic,
+)
+from robot_data_platform.spatial.deviation import (
     CENTRE,
     EXTRINSIC,
     FOCAL,
     JOINT,
     TIME,
-    FittedDeviation,
     MaskedCamera,
     applied,
-    continuous_causes,
-    refitted,
-    shared_choice,
-    unchanged_bic,
 )
 from robot_data_platform.spatial.discrete_causes import RankedCause, discrete_causes
 from robot_data_platform.spatial.episode_input import CameraInput, SpatialInput
@@ -48,8 +51,6 @@ _CODES = {
 }
 _GRABCUT_SPREAD = np.repeat([np.radians(2.0), 0.03], 3) / np.sqrt(3)
 """Least deviation of a place from masks that lean on its projection: 2 degrees and 3 cm."""
-MAX_FITTED_FRAMES = 8
-"""More masks hardly make a fit better."""
 _SHARPENINGS = 2
 _MIN_BIC_GAIN = 6.0
 """By which a group has to beat no change, to be told."""
@@ -214,27 +215,17 @@ def _of_deviation(
 ) -> Diagnosis:
     kind = fit.deviation.kind
     second = next((f for f in others if f.deviation.kind not in _GROUPS.get(kind, (kind,))), None)
-    declared = _applied_iou(seen, others)
     return Diagnosis(
         camera=seen.camera.name,
         cause=_CODES[kind],
         says=_said(fit, seen.episode.robot),
         group=tuple(_CODES[name] for name in _GROUPS.get(kind, (kind,))),
-        score_declared=declared,
+        score_declared=seen.declared_iou,
         score_best=fit.iou,
         score_second=0.0 if second is None else second.iou,
         second="" if second is None else _CODES[second.deviation.kind],
         proposal=_proposal(seen, fit, segmenter) if kind in (EXTRINSIC, FOCAL, CENTRE) else None,
     )
-
-
-def _applied_iou(seen: MaskedCamera, others: Sequence[FittedDeviation]) -> float:
-    scene, _ = scene_of(seen.episode, seen.camera)
-    assert scene is not None
-    frames = np.searchsorted(seen.camera.frame_ns[seen.camera.plan.pictures], seen.t_ns)
-    masks = scene.projection.masks[frames]
-    union = (masks | seen.masks).sum(axis=(1, 2))
-    return float(((masks & seen.masks).sum(axis=(1, 2)) / np.maximum(union, 1)).mean())
 
 
 def _said(fit: FittedDeviation, robot: RobotModel) -> str:

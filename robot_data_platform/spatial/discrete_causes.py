@@ -7,15 +7,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robot_data_platform.spatial.camera_checks import difference
 from robot_data_platform.spatial.camera_hypotheses import camera_hypotheses
 from robot_data_platform.spatial.episode_input import SpatialInput
 from robot_data_platform.spatial.joint_hypotheses import joint_hypotheses
-from robot_data_platform.spatial.reading import Hypothesis
-from robot_data_platform.spatial.trial import CameraTrial, camera_trial
+from robot_data_platform.spatial.reading import CameraReading, Hypothesis
+from robot_data_platform.spatial.trial import CameraTrial, Detail, camera_trial
 
-SCREENING_PAIRS, DECIDING_PAIRS = 3, 6
-_NUM_DECIDED = 6
-"""Hypotheses that are scored again with more pictures."""
+SCREENING = Detail(max_pairs=3, shrink=2, cell_m=0.008)
+"""Each mistake is tried on few and small pictures: right or wrong are far apart."""
+DECIDING = Detail(max_pairs=6, shrink=1, cell_m=0.004)
+_NUM_CAMERAS_DECIDED, _NUM_JOINTS_DECIDED = 4, 6
+"""Hypotheses that are scored again, by `DECIDING`."""
+_ALIKE_M, _ALIKE_DEG = 0.05, 5.0
+"""From what is declared; nearer readings are small deviations, which are fitted."""
 MIN_GAIN = 0.08
 """Score by which a cause has to beat what is declared, per camera that it concerns."""
 MIN_SCORE = 0.72
@@ -49,8 +54,11 @@ def discrete_causes(episode: SpatialInput, doubtful: Sequence[str]) -> dict[str,
     doubtful : sequence of str
         Names of the cameras to explain. The others vote on causes that concern all.
     """
-    screening, deciding = _trials(episode, SCREENING_PAIRS), _trials(episode, DECIDING_PAIRS)
+    deciding = _trials(episode, DECIDING)
     wanted = [name for name in doubtful if name in deciding]
+    screening = {
+        name: trial for name, trial in _trials(episode, SCREENING).items() if name in wanted
+    }
     if not wanted:
         return {}
     declared = {name: trial.declared_score for name, trial in deciding.items()}
@@ -58,26 +66,45 @@ def discrete_causes(episode: SpatialInput, doubtful: Sequence[str]) -> dict[str,
     shared = _of_joints(episode, screening, deciding)
     best_of_each = {name: ranked[0][0] if ranked else 0.0 for name, ranked in single.items()}
     with_single = np.mean([max(best_of_each.get(n, s), s) for n, s in declared.items()])
-    if shared and shared[0][0] > with_single:
-        usual = float(np.mean(list(declared.values())))
-        return {name: _ranked(shared, usual) for name in wanted}
+    if shared and np.mean(list(shared[0][1].values())) > with_single:
+        # Cameras that a joint does not show in agree either way, and say nothing of the gain.
+        told = [(_mean_of(scores, wanted), hypothesis) for hypothesis, scores in shared]
+        return {name: _ranked(told, _mean_of(declared, wanted)) for name in wanted}
     return {name: _ranked(ranked, declared[name]) for name, ranked in single.items() if ranked}
 
 
 Scored = list[tuple[float, Hypothesis]]
 
 
-def _trials(episode: SpatialInput, pairs: int) -> dict[str, CameraTrial]:
-    found = {camera.name: camera_trial(episode, camera, pairs) for camera in episode.cameras}
+def _trials(episode: SpatialInput, detail: Detail) -> dict[str, CameraTrial]:
+    found = {camera.name: camera_trial(episode, camera, detail) for camera in episode.cameras}
     return {name: trial for name, trial in found.items() if trial is not None}
 
 
 def _of_camera(episode: SpatialInput, screening: CameraTrial, deciding: CameraTrial) -> Scored:
     others = [camera for camera in episode.cameras if camera.name != deciding.camera.name]
-    tried = [h for h in camera_hypotheses(deciding.camera, others) if h.camera is not None]
-    rough = _sorted([(screening.score(h.camera), h) for h in tried if h.camera is not None])
-    return _sorted(
-        [(deciding.score(h.camera), h) for _, h in rough[:_NUM_DECIDED] if h.camera is not None]
+    tried = [
+        (hypothesis, reading)
+        for hypothesis in camera_hypotheses(deciding.camera, others)
+        if (reading := hypothesis.camera) and not _is_alike(deciding.declared, reading)
+    ]
+    scores = [screening.score(reading) for _, reading in tried]
+    best = np.argsort(scores)[::-1][:_NUM_CAMERAS_DECIDED]
+    return _sorted([(deciding.score(tried[k][1]), tried[k][0]) for k in best])
+
+
+def _is_alike(declared: CameraReading, other: CameraReading) -> bool:
+    """Return whether a reading is near what is declared: small shifts explain the same.
+
+    A camera that looks straight down may have a place that is nearly its own inverse.
+    """
+    shift_m, turn_deg = difference(declared.parent_from_cam, other.parent_from_cam)
+    return (
+        shift_m < _ALIKE_M
+        and turn_deg < _ALIKE_DEG
+        and other.flip is declared.flip
+        and other.parent_link == declared.parent_link
+        and np.array_equal(other.intrinsics_px, declared.intrinsics_px)
     )
 
 
@@ -85,15 +112,23 @@ def _of_joints(
     episode: SpatialInput,
     screening: Mapping[str, CameraTrial],
     deciding: Mapping[str, CameraTrial],
-) -> Scored:
+) -> list[tuple[Hypothesis, dict[str, float]]]:
+    """Return causes in the joints with the score that each has by camera, the best one first."""
     tried = list(joint_hypotheses(episode.robot, episode.joints))
-    rough = _sorted([(_mean_score(screening, h), h) for h in tried])
-    return _sorted([(_mean_score(deciding, h), h) for _, h in rough[:_NUM_DECIDED]])
+    for trials, kept in ((screening, _NUM_JOINTS_DECIDED), (deciding, None)):
+        scores = [_scores(trials, hypothesis) for hypothesis in tried]
+        means = [np.mean(list(by_camera.values())) for by_camera in scores]
+        best = np.argsort(means)[::-1][:kept]
+        tried, scores = [tried[k] for k in best], [scores[k] for k in best]
+    return list(zip(tried, scores, strict=True))
 
 
-def _mean_score(trials: Mapping[str, CameraTrial], hypothesis: Hypothesis) -> float:
-    scores = [trial.score(trial.declared, hypothesis.joints) for trial in trials.values()]
-    return float(np.mean(scores))
+def _scores(trials: Mapping[str, CameraTrial], hypothesis: Hypothesis) -> dict[str, float]:
+    return {n: trial.score(trial.declared, hypothesis.joints) for n, trial in trials.items()}
+
+
+def _mean_of(scores: Mapping[str, float], names: Sequence[str]) -> float:
+    return float(np.mean([scores[name] for name in names]))
 
 
 def _sorted(scored: Scored) -> Scored:

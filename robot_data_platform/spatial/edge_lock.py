@@ -46,12 +46,20 @@ def edge_lock(pictures: npt.NDArray[np.uint8], outlines: Sequence[Outline]) -> E
     outlines : sequence of Outline, length S
         Of the projected robot, or of some of its links.
     """
-    usable = [
-        pair for pair in zip(pictures, outlines, strict=True) if len(pair[1].pixels) >= _MIN_POINTS
-    ]
-    if not usable:
+    return lock_of(
+        [
+            shift_scores(picture_slopes(p), points)
+            for p, points in zip(pictures, outlines, strict=True)
+        ]
+    )
+
+
+def lock_of(scores_by_frame: Sequence[Float64Array | None]) -> EdgeLock | None:
+    """Return how outlines lock onto edges, from the `shift_scores` of each frame."""
+    known = [scores for scores in scores_by_frame if scores is not None]
+    if not known:
         return None
-    scores = np.mean([shift_scores(picture, points) for picture, points in usable], axis=0)
+    scores = np.mean(known, axis=0)
     offset = np.arange(-SEARCH_PX, SEARCH_PX + 1)
     dy, dx = np.meshgrid(offset, offset, indexing="ij")
     best = np.unravel_index(int(np.argmax(scores)), scores.shape)
@@ -88,16 +96,20 @@ def picture_slopes(picture: npt.NDArray[np.uint8]) -> PictureSlopes:
     return PictureSlopes(x=slope_x, y=slope_y, usual=max(usual, _SOFT_FLOOR))
 
 
-def shift_scores(picture: npt.NDArray[np.uint8], points: Outline) -> Float64Array:
+def shift_scores(slopes: PictureSlopes, points: Outline) -> Float64Array | None:
     """Return the score of each shift of an outline over a picture, ``[dy, dx]``.
+
+    None where the outline has too few points.
 
     Each point scores ``a / (a + s)``: ``a`` is the picture's slope along the outline's normal, and
     ``s`` the size that four fifths of its slopes stay below.
     """
+    if len(points.pixels) < _MIN_POINTS:
+        return None
     offset = np.arange(-SEARCH_PX, SEARCH_PX + 1)
     dy, dx = np.meshgrid(offset, offset, indexing="ij")
     shifts = np.stack([dx.ravel(), dy.ravel()], axis=1)
-    return _scores(picture_slopes(picture), points, shifts).reshape(dy.shape)
+    return _scores(slopes, points, shifts).reshape(dy.shape)
 
 
 def ring_scores(slopes: PictureSlopes, points: Outline) -> Float64Array:

@@ -16,7 +16,7 @@ from robot_data_platform.spatial.motion_auc import changes_between, separation
 from robot_data_platform.spatial.outline import outline
 from robot_data_platform.spatial.projection import Pinhole
 from robot_data_platform.spatial.silhouettes import Silhouettes
-from robot_data_platform.spatial.thresholds import MIN_TRACKS
+from robot_data_platform.spatial.thresholds import MIN_MOTION_PX, MIN_TRACKS
 
 Pictures = npt.NDArray[np.uint8]
 Masks = npt.NDArray[np.bool_]
@@ -42,6 +42,8 @@ class Evidence:
     masks: Masks | None
     """(P, H, W) of the robot in the first pictures; None = not known from elsewhere."""
     is_static: bool
+    min_motion_px: float
+    """Pixels that the robot has to cover or uncover before motion says anything."""
 
     def score(self, seen: Silhouettes, base_from_cam: Float64Array, distal: Masks) -> float:
         """Return how well a projection agrees, 0 to 1.
@@ -82,7 +84,7 @@ class Evidence:
         return _share_of_z(whole), _share_of_z(end)
 
     def _motion(self, earlier: Masks, later: Masks) -> float | None:
-        auc = separation(self.changes, earlier, later)
+        auc = separation(self.changes, earlier, later, self.min_motion_px)
         return None if auc is None else float(np.clip((auc - 0.5) / (CLEAN_AUC - 0.5), 0, 1))
 
     def _parallax(self, robot: Masks, base_from_cam: Float64Array, lens: Pinhole) -> float | None:
@@ -99,9 +101,12 @@ class Evidence:
 
 
 def evidence_of(
-    first: Pictures, later: Pictures, masks: Masks | None, *, is_static: bool
+    first: Pictures, later: Pictures, masks: Masks | None, *, is_static: bool, shrink: int
 ) -> Evidence:
-    """Return the evidence in P pairs of pictures, (P, H, W, 3) each."""
+    """Return the evidence in P pairs of pictures, (P, H, W, 3) each.
+
+    They may be smaller than the working size, by ``shrink``.
+    """
     shape = first.shape[:3]
     changes = [changes_between(*pair) for pair in zip(first, later, strict=True) if is_static]
     return Evidence(
@@ -110,6 +115,7 @@ def evidence_of(
         tracks=() if is_static else tuple(tracks(*pair) for pair in zip(first, later, strict=True)),
         masks=masks,
         is_static=is_static,
+        min_motion_px=MIN_MOTION_PX / shrink**2,
     )
 
 

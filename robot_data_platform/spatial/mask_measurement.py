@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from robot_data_platform.spatial.camera_fit import fit_camera
+from robot_data_platform.spatial.camera_fit import MAX_FITTED_FRAMES, fit_camera
 from robot_data_platform.spatial.mask_sources import RobotMasks, Segmenter, robot_masks
 from robot_data_platform.spatial.measurements import CameraMeasurements, FrameMeasurements
 from robot_data_platform.spatial.overlap import Overlap, overlap
@@ -72,12 +72,15 @@ def _with_fit(
     places: npt.NDArray[np.int64],
 ) -> CameraMeasurements:
     view = scene.view
+    kept = np.linspace(0, len(places) - 1, min(len(places), MAX_FITTED_FRAMES)).round().astype(int)
+    places = places[kept]
     fit = fit_camera(
         robot_mesh(scene.episode.robot),
         view.base_from_link[places],
         view.base_from_cam[places],
         scene.working.lens,
-        masks.masks,
+        masks.masks[kept],
+        scene.projection.of_frames(places),
     )
     if fit is None:
         return without(found, "misplacement_mrad", "too few frames have a mask of the robot")

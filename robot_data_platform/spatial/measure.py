@@ -15,6 +15,7 @@ from robot_data_platform.spatial.mask_sources import Segmenter
 from robot_data_platform.spatial.measurements import CameraMeasurements
 from robot_data_platform.spatial.motion_measurement import with_epipolar, with_motion
 from robot_data_platform.spatial.scene import Scene, without
+from robot_data_platform.spatial.verdict import is_grossly_off
 from robot_data_platform.spatial.working_pictures import working_pictures
 
 
@@ -62,6 +63,9 @@ def measure_camera(
     found = replace(found, focal_px=lens.focal_px, num_frames=len(scene.singles))
     found = with_edges(found, scene)
     found = (with_motion if camera.is_static else with_epipolar)(found, scene)
+    if is_grossly_off(found):
+        # Masks that are found from a projection lean on it: of a wrong one, they say nothing.
+        with_grabcut = False
     found = with_masks(found, scene, segmenter, with_grabcut)
     lag = lag_of_camera(scene)
     if lag is None:

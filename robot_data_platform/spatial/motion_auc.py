@@ -63,13 +63,16 @@ def changes_between(earlier: Pictures, later: Pictures) -> npt.NDArray[np.float3
 
 
 def separation(
-    changes: npt.NDArray[np.float32], earlier_masks: Masks, later_masks: Masks
+    changes: npt.NDArray[np.float32],
+    earlier_masks: Masks,
+    later_masks: Masks,
+    min_motion_px: float = MIN_MOTION_PX,
 ) -> float | None:
     """Return the AUC of `motion_auc` for changes (P, H, W) that are known; None = no motion."""
     levels = np.clip(np.rint(changes), 0, _MAX_CHANGE).astype(np.int64)
     moving = earlier_masks ^ later_masks
     resting = np.stack([~_near(union) for union in earlier_masks | later_masks])
-    if moving.sum() < MIN_MOTION_PX or not resting.any():
+    if moving.sum() < min_motion_px or not resting.any():
         return None
     counts = (np.bincount(levels[part], minlength=_MAX_CHANGE + 1) for part in (moving, resting))
     return auc_of_counts(*counts)

@@ -12,13 +12,18 @@ import numpy.typing as npt
 from robot_data_platform.core.rotation import Float64Array
 from robot_data_platform.spatial.optional_packages import import_spatial
 from robot_data_platform.spatial.projection import NEAR_M, Pinhole
-from robot_data_platform.spatial.robot_mesh import Int32Array, RobotMesh
+from robot_data_platform.spatial.robot_mesh import Int32Array, RobotMesh, link_balls
 
 Labels = npt.NDArray[np.uint8]
 Depths = npt.NDArray[np.float32]
 
 
-def rasterise(mesh: RobotMesh, cam_from_link: Float64Array, lens: Pinhole) -> tuple[Labels, Depths]:
+def rasterise(
+    mesh: RobotMesh,
+    cam_from_link: Float64Array,
+    lens: Pinhole,
+    in_view: npt.NDArray[np.bool_] | None = None,
+) -> tuple[Labels, Depths]:
     """Return which link each pixel shows, and how far it is.
 
     Parameters
@@ -29,6 +34,8 @@ def rasterise(mesh: RobotMesh, cam_from_link: Float64Array, lens: Pinhole) -> tu
         Pose of each link before the camera, metres, OpenCV axes.
     lens : Pinhole
         Lens and picture size ``(H, W)``.
+    in_view : ndarray of bool, shape (L,), optional
+        From `links_in_view`, where it is known.
 
     Returns
     -------
@@ -46,9 +53,35 @@ def rasterise(mesh: RobotMesh, cam_from_link: Float64Array, lens: Pinhole) -> tu
     pixels = np.empty((len(mesh.vertices_m), 2))
     depth = np.empty(len(pixels))
     poses = np.ascontiguousarray(cam_from_link)
-    project(mesh.vertices_m, mesh.vertex_link, poses, lens.intrinsics_px, pixels, depth)
+    if in_view is None:
+        in_view = links_in_view(mesh, poses, lens)
+    project(mesh.vertices_m, mesh.vertex_link, in_view, poses, lens.intrinsics_px, pixels, depth)
     draw(pixels, depth, mesh.faces, mesh.face_link, NEAR_M, labels, depths)
     return labels, depths
+
+
+def links_in_view(
+    mesh: RobotMesh, cam_from_link: Float64Array, lens: Pinhole
+) -> npt.NDArray[np.bool_]:
+    """Return whether the ball about each link reaches into the picture, (..., L).
+
+    Parameters
+    ----------
+    mesh : RobotMesh
+        The robot's surface.
+    cam_from_link : ndarray of float64, shape (..., L, 4, 4)
+        Pose of each link before the camera.
+    lens : Pinhole
+        Lens and picture size.
+    """
+    centres, radii = link_balls(mesh)
+    turned = (cam_from_link[..., :3, :3] @ centres[:, :, None])[..., 0]
+    at = turned + cam_from_link[..., :3, 3]
+    x, y, z = lens.intrinsics_px
+    # Each side of the picture is a plane through the lens; what is positive is on the inner side.
+    sides = np.stack([x, y, (lens.width_px - 1) * z - x, (lens.height_px - 1) * z - y])
+    inside = at @ (sides / np.linalg.norm(sides, axis=1, keepdims=True)).T
+    return np.asarray((inside > -radii[:, None]).all(axis=-1) & (at[..., 2] + radii > NEAR_M))
 
 
 @functools.cache
@@ -61,14 +94,22 @@ def _compiled() -> tuple[Callable[..., None], Callable[..., None]]:
 def _project(
     vertices: Float64Array,
     vertex_link: Int32Array,
+    seen: npt.NDArray[np.bool_],
     poses: Float64Array,
     lens: Float64Array,
     pixels: Float64Array,
     depth: Float64Array,
 ) -> None:
-    """Write pixels and depths of the vertices; a pixel of one behind the camera means nothing."""
+    """Write pixels and depths of the vertices; a pixel of one behind the camera means nothing.
+
+    Those of links that are not seen are put behind it.
+    """
     for vertex in range(vertices.shape[0]):
-        pose = poses[vertex_link[vertex]]
+        link = vertex_link[vertex]
+        depth[vertex] = -1.0
+        if not seen[link]:
+            continue
+        pose = poses[link]
         vx, vy, vz = vertices[vertex, 0], vertices[vertex, 1], vertices[vertex, 2]
         x = pose[0, 0] * vx + pose[0, 1] * vy + pose[0, 2] * vz + pose[0, 3]
         y = pose[1, 0] * vx + pose[1, 1] * vy + pose[1, 2] * vz + pose[1, 3]

@@ -157,3 +157,18 @@ def surface_points(mesh: RobotMesh, number: int) -> tuple[Float64Array, Int32Arr
     chosen = np.searchsorted(edges, (np.arange(number) + 0.5) / number * edges[-1])
     chosen = np.minimum(chosen, len(area) - 1)
     return corners[chosen].mean(axis=1), mesh.face_link[chosen]
+
+
+@functools.lru_cache(maxsize=8)
+def link_balls(mesh: RobotMesh) -> tuple[Float64Array, Float64Array]:
+    """Return the ball about each link: its centre in the link's frame, (L, 3), and radius, (L,).
+
+    A link without a surface has the radius -inf, and is nowhere.
+    """
+    count = len(mesh.link_names)
+    centres, radii = np.zeros((count, 3)), np.full(count, -np.inf)
+    for link in np.unique(mesh.vertex_link):
+        points = mesh.vertices_m[mesh.vertex_link == link]
+        centres[link] = (points.min(axis=0) + points.max(axis=0)) / 2
+        radii[link] = np.linalg.norm(points - centres[link], axis=1).max()
+    return centres, radii

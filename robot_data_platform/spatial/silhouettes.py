@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from robot_data_platform.core.rotation import Float64Array
 from robot_data_platform.errors import ErrorKind, InvalidInputError
 from robot_data_platform.spatial.projection import Pinhole
-from robot_data_platform.spatial.rasteriser import rasterise
+from robot_data_platform.spatial.rasteriser import links_in_view, rasterise
 from robot_data_platform.spatial.robot_mesh import RobotMesh
 
 MAX_LINKS = 255
@@ -32,6 +32,10 @@ class Silhouettes:
     def masks(self) -> npt.NDArray[np.bool_]:
         """(S, H, W) whether a pixel shows the robot."""
         return np.asarray(self.labels > 0)
+
+    def of_frames(self, places: npt.NDArray[np.int64]) -> Silhouettes:
+        """Return some of the frames."""
+        return replace(self, labels=self.labels[places], depth_m=self.depth_m[places])
 
     def mask_of(self, links: tuple[str, ...]) -> npt.NDArray[np.bool_]:
         """(S, H, W) whether a pixel shows one of some links."""
@@ -69,8 +73,9 @@ def silhouettes(
     shape = (len(base_from_link), lens.height_px, lens.width_px)
     labels, depths = np.empty(shape, np.uint8), np.empty(shape, np.float32)
     cam_from_link = cam_from_links(base_from_link, base_from_cam)
+    in_view = links_in_view(mesh, cam_from_link, lens)
     for frame, poses in enumerate(cam_from_link):
-        labels[frame], depths[frame] = rasterise(mesh, poses, lens)
+        labels[frame], depths[frame] = rasterise(mesh, poses, lens, in_view[frame])
     return Silhouettes(labels=labels, depth_m=depths, link_names=mesh.link_names, lens=lens)
 
 

@@ -1,4 +1,8 @@
-"""How late pictures are: predicted motion in the picture against the motion that it shows."""
+"""How late pictures are: predicted motion in the picture against the motion that it shows.
+
+Here a model of the robot and a calibration tell how far what is seen moves. `quality.lag` knows
+neither: it weighs all joints so that they fit, which any episode allows, with a confidence.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from robot_data_platform.core.peak import peak_shift
 from robot_data_platform.core.rotation import Float64Array
 from robot_data_platform.spatial.projection import Pinhole
 
@@ -108,7 +113,7 @@ def time_lag(
         return None
     best = int(np.nanargmax(correlations))
     return TimeLag(
-        lag_ms=float(lags[best] + _STEP_MS * _peak_shift(correlations, best)),
+        lag_ms=float(lags[best] + _STEP_MS * peak_shift(correlations, best)),
         correlation=float(correlations[best]),
     )
 
@@ -132,12 +137,3 @@ def _correlation(
     if min(values.std() for values in pair) == 0:
         return float("nan")
     return float(np.corrcoef(*pair)[0, 1])
-
-
-def _peak_shift(values: Float64Array, best: int) -> float:
-    """Return where between samples the peak of a parabola through three of them is."""
-    if not 0 < best < len(values) - 1:
-        return 0.0
-    before, at, after = values[best - 1 : best + 2].tolist()
-    bend = before - 2 * at + after
-    return float(np.clip((before - after) / (2 * bend), -0.5, 0.5)) if bend < 0 else 0.0

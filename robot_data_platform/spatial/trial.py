@@ -10,13 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_data_platform.core.rotation import Float64Array
-from robot_data_platform.spatial.camera_view import camera_view
+from robot_data_platform.spatial.camera_view import camera_view, links_at
 from robot_data_platform.spatial.episode_input import CameraInput, SpatialInput
 from robot_data_platform.spatial.evidence import Evidence, evidence_of
 from robot_data_platform.spatial.projection import Pinhole
 from robot_data_platform.spatial.reading import CameraReading, Flip, declared_reading
 from robot_data_platform.spatial.working_pictures import working_pictures
 
+_MIN_MOVING_PAIRS = 6
+"""Of a camera that moves: fewer have too few points to follow, and tell no joint from another."""
 _MIN_IN_VIEW = 0.01
 """Share of the robot's surface below which nothing of it needs to be drawn."""
 _TURN: dict[Flip, Callable[[npt.NDArray[np.generic]], npt.NDArray[np.generic]]] = {
@@ -25,6 +27,21 @@ _TURN: dict[Flip, Callable[[npt.NDArray[np.generic]], npt.NDArray[np.generic]]] 
     Flip.UPSIDE_DOWN: lambda pictures: pictures[:, ::-1],
     Flip.TURNED: lambda pictures: pictures[:, ::-1, ::-1],
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detail:
+    """How closely a camera is looked at."""
+
+    max_pairs: int
+    """Pairs of pictures."""
+    shrink: int
+    """How many times smaller than the working size pictures are, of a camera that stands still.
+
+    Small pictures of one that moves have too few points to follow.
+    """
+    cell_m: float
+    """Of the robot's surface, see `robot_mesh.robot_mesh`."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -38,6 +55,7 @@ class CameraTrial:
     """(P,) places of first pictures among the camera's."""
     later: npt.NDArray[np.int64]
     """(P,) of those a moment later; the same ones where nothing moves."""
+    detail: Detail
 
     def score(self, reading: CameraReading, joints: Float64Array | None = None) -> float:
         """Return how well the pictures agree with a reading, 0 to 1."""
@@ -45,10 +63,11 @@ class CameraTrial:
         episode = self.episode if joints is None else replace(self.episode, joints=joints)
         size = self._size
         lens = self._lens(reading).resized(*size)
-        view = camera_view(episode, camera, reading.parent_from_cam, self._t_ns)
+        links = self._links if joints is None else None
+        view = camera_view(episode, camera, reading.parent_from_cam, self._t_ns, links)
         if lens.share_in_view(view.points_cam_m).max() < _MIN_IN_VIEW:
             return 0.0
-        seen = view.silhouettes(episode, lens)
+        seen = view.silhouettes(episode, lens, self.detail.cell_m)
         return self._evidence(reading.flip).score(seen, view.base_from_cam, self._distal)
 
     @property
@@ -62,9 +81,17 @@ class CameraTrial:
         return np.asarray(self.camera.frame_ns[frames])
 
     @cached_property
+    def _links(self) -> Float64Array:
+        return links_at(self.episode, self._t_ns)
+
+    @cached_property
     def _pictures(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_] | None]:
         working = working_pictures(self.camera, self.declared.intrinsics_px)
-        return working.pictures, working.masks
+        return working.shrunk(self._shrink)
+
+    @property
+    def _shrink(self) -> int:
+        return self.detail.shrink if self.camera.is_static else 1
 
     @property
     def _size(self) -> tuple[int, int]:
@@ -98,12 +125,13 @@ class CameraTrial:
                 turned[self.later],
                 turned_masks,
                 is_static=self.camera.is_static,
+                shrink=self._shrink,
             )
             self._evidence_by_flip[flip] = found
         return found
 
 
-def camera_trial(episode: SpatialInput, camera: CameraInput, max_pairs: int) -> CameraTrial | None:
+def camera_trial(episode: SpatialInput, camera: CameraInput, detail: Detail) -> CameraTrial | None:
     """Return a camera on trial; None = its lens or place is not declared, or no frame is there."""
     declared, plan = declared_reading(camera), camera.plan
     if declared is None or not len(plan.single):
@@ -111,11 +139,13 @@ def camera_trial(episode: SpatialInput, camera: CameraInput, max_pairs: int) -> 
     first, later = plan.pair_first, plan.pair_second
     if not len(first):
         first = later = plan.single
-    chosen = np.unique(np.linspace(0, len(first) - 1, max_pairs).round().astype(int))
+    pairs = detail.max_pairs if camera.is_static else max(detail.max_pairs, _MIN_MOVING_PAIRS)
+    chosen = np.unique(np.linspace(0, len(first) - 1, pairs).round().astype(int))
     return CameraTrial(
         episode=episode,
         camera=camera,
         declared=declared,
         first=np.searchsorted(plan.pictures, first[chosen]),
         later=np.searchsorted(plan.pictures, later[chosen]),
+        detail=detail,
     )

@@ -59,7 +59,7 @@ def judge_camera(found: CameraMeasurements, limits: SpatialThresholds) -> list[F
         *_edges(found, where, limits),
         *_motion(found, where, limits),
     ]
-    if len({finding.rule for finding in findings}) < 2 and not _is_gross(found):
+    if len({finding.rule for finding in findings}) < 2 and not is_grossly_off(found):
         findings = [_doubted(finding) for finding in findings]
     return [*findings, *_not_measured(found, where)]
 
@@ -81,7 +81,7 @@ def camera_status(
     return CameraStatus.INSUFFICIENT_MOTION if moved is None else CameraStatus.OK
 
 
-def _is_gross(found: CameraMeasurements) -> bool:
+def is_grossly_off(found: CameraMeasurements) -> bool:
     """Return whether one test is so far off that nothing but a wrong calibration explains it."""
     return (
         (found.iou_median is not None and found.iou_median < GROSS_IOU)

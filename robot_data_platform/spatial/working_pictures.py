@@ -25,6 +25,15 @@ class WorkingPictures:
     masks: npt.NDArray[np.bool_] | None
     """(K, H, W); None = not recorded."""
 
+    def shrunk(self, by: int) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_] | None]:
+        """Return pictures and masks that are smaller by a factor."""
+        height, width = (max(1, side // by) for side in self.pictures.shape[1:3])
+        pictures = np.stack([_resized(picture, (width, height)) for picture in self.pictures])
+        if self.masks is None:
+            return pictures, None
+        levels = [_resized(mask.astype(np.uint8) * 255, (width, height)) for mask in self.masks]
+        return pictures, np.stack(levels) > 127
+
 
 def working_picture(picture: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     """Return a picture (H, W, 3) at the working size."""

@@ -15,6 +15,7 @@ from robot_data_platform.core.finding import Severity
 from robot_data_platform.core.rotation import Float64Array
 from robot_data_platform.errors import InvalidInputError
 from robot_data_platform.spatial.camera_fit import twist_motion
+from robot_data_platform.spatial.check import check_episode
 from robot_data_platform.spatial.declared_checks import check_declared
 from robot_data_platform.spatial.episode_input import SpatialInput
 from robot_data_platform.spatial.mask_sources import MaskSource
@@ -177,6 +178,14 @@ def test_a_gross_fault_is_found_in_a_recording_without_masks(
 @pytest.mark.parametrize("fault", ["2 cm sideways", "1 degree"])
 def test_a_small_misplacement_is_found_in_a_recording(recording: AlohaScene, fault: str) -> None:
     assert set(statuses(recording.episode(**SMALL[fault])).values()) <= BAD  # type: ignore[arg-type]
+
+
+def test_a_turned_camera_whose_place_is_nearly_its_own_inverse_has_moved(
+    recording: AlohaScene,
+) -> None:
+    (camera,) = check_episode(recording.episode(**SMALL["1 degree"])).cameras  # type: ignore[arg-type]
+    assert camera.diagnosis is not None
+    assert camera.diagnosis.cause == "camera_has_moved"
 
 
 def test_a_recording_that_is_late_by_five_frames_is_found(recording: AlohaScene) -> None:
