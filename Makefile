@@ -4,11 +4,15 @@
 #   PYTHON=python3.12   the interpreter that .venv is made with
 #   PORT=3000           where `make ui` listens
 #   RUNS=20000          how many sources `make fuzz` spoils
+#   KILLS=200           how many ingestions `make crash` kills
+#   PASSAGES=10         how many uploads `make faults` sends through a store that fails
 #   RDP_VENV=folder     an environment made elsewhere, used as it is
 
 PYTHON ?= python3
 PORT ?= 3000
 RUNS ?= 20000
+KILLS ?= 200
+PASSAGES ?= 10
 
 ifdef RDP_VENV
 VENV := $(RDP_VENV)
@@ -23,7 +27,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test ui bench lint fuzz samples
+.PHONY: help demo test ui bench lint fuzz crash faults samples
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +53,12 @@ bench: $(DEV) ## measure the reader and its peers side by side, write docs/bench
 
 fuzz: $(DEV) ## read 20,000 spoilt sources of every format, keep those that fail in .fuzz
 	$(BIN)/python -m robot_data_platform_tests.fuzz --runs $(RUNS)
+
+crash: $(DEV) ## kill 200 ingestions, on local processes and on Ray, and compare what comes of it
+	$(BIN)/python -m robot_data_platform_tests.faults.crash --kills $(KILLS)
+
+faults: $(DEV) ## send uploads through an S3 store that fails at a fifth of all requests
+	$(BIN)/python -m robot_data_platform_tests.faults --passages $(PASSAGES)
 
 samples: $(DEV) ## render the sample uploads again; needs the system's OSMesa library
 	$(BIN)/pip install -qq -c constraints.txt -e '.[platform,spatial]'

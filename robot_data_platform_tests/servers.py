@@ -24,7 +24,7 @@ from botocore.config import Config
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-START_TIMEOUT_S = 60
+START_TIMEOUT_S = 180
 """How long a server may take to answer; it takes about 2 s on an idle machine."""
 
 _REGION = "us-east-1"

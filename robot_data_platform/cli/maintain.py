@@ -25,7 +25,7 @@ def maintain(dataset: str, keep_days: float, scrub: bool, lake: str, as_json: bo
     from robot_data_platform.core.run import RunInfo
     from robot_data_platform.storage.lake import Lake
 
-    target = Lake(lake)
+    target = Lake(lake).check_writable()
     target.open(dataset, "episodes")
     run = RunInfo(
         run_id="rdp-maintain",

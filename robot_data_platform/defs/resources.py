@@ -33,6 +33,10 @@ class Platform(dg.ConfigurableResource):  # type: ignore[type-arg]
     gop_profile: str = Field(default="auto", description="auto, copy, anchored or chain.")
     gop_size: int = Field(default=8, description="Pictures in a GOP that is encoded here.")
 
+    def setup_for_execution(self, context: dg.InitResourceContext) -> None:
+        """Refuse a store on which commits could be lost, before anything is done with it."""
+        self.workplace.lake.check_writable()
+
     @property
     def workplace(self) -> Workplace:
         """The lake and the landing folder."""

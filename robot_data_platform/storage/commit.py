@@ -6,8 +6,7 @@ On a conflict the table is read again, the guard asked again, and the change bui
 from __future__ import annotations
 
 import json
-import random
-import time
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -21,7 +20,9 @@ from robot_data_platform.errors import (
     ErrorKind,
     InvalidInputError,
     RobotDataError,
+    StorageError,
 )
+from robot_data_platform.storage.attempts import Attempts, tried
 from robot_data_platform.storage.faults import store_errors
 from robot_data_platform.storage.operations import (
     Operation,
@@ -35,8 +36,8 @@ from robot_data_platform.storage.reach import check_reachable
 from robot_data_platform.storage.table import LakeTable, open_table
 from robot_data_platform.storage.uri import storage_options
 
-MAX_ATTEMPTS = 40
-"""Commits tried before giving up; writers of one table are few, and each loser waits its turn."""
+COMMIT_KEY = "rdp.commit"
+"""Property by which a commit whose answer was lost is known again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,7 @@ def commit_fragments(
     Raises
     ------
     CommitConflictError
-        ``commit-conflict``: other writers won `MAX_ATTEMPTS` times in a row.
+        ``commit-conflict``: other writers won too many times in a row.
     """
 
     def build(table: LakeTable) -> Operation | None:
@@ -214,22 +215,21 @@ def grow_schema(uri: str, fields: Sequence[pa.Field], metadata: Mapping[str, str
     InvalidInputError
         ``shape-mismatch``: a column is there with another type.
     """
-    for attempt in range(MAX_ATTEMPTS):
+
+    def grow() -> LakeTable:
         table = open_table(uri)
         missing = missing_fields(table, fields)
         stale = {k: v for k, v in metadata.items() if table.metadata.get(k) != v}
         if not missing and not stale:
             return table
-        try:
-            with store_errors(uri):
-                if missing:
-                    table.lance.add_columns(pa.schema([f.with_nullable(True) for f in missing]))
-                if stale:
-                    table.lance.update_schema_metadata({**stale})
-            return open_table(uri)
-        except CommitConflictError:
-            _pause(attempt)
-    raise _gave_up(uri)
+        with store_errors(uri):
+            if missing:
+                table.lance.add_columns(pa.schema([f.with_nullable(True) for f in missing]))
+            if stale:
+                table.lance.update_schema_metadata({**stale})
+        return open_table(uri)
+
+    return tried(uri, grow)
 
 
 def set_metadata(uri: str, entries: Callable[[Mapping[str, str]], Mapping[str, str]]) -> LakeTable:
@@ -243,18 +243,17 @@ def set_metadata(uri: str, entries: Callable[[Mapping[str, str]], Mapping[str, s
         Returns what to set, given what there is; nothing is written where it returns nothing.
         Called again where another writer was first.
     """
-    for attempt in range(MAX_ATTEMPTS):
+
+    def set_entries() -> LakeTable:
         table = open_table(uri)
         new = entries(table.metadata)
         if not new:
             return table
-        try:
-            with store_errors(uri):
-                table.lance.update_schema_metadata({**new})
-            return open_table(uri)
-        except CommitConflictError:
-            _pause(attempt)
-    raise _gave_up(uri)
+        with store_errors(uri):
+            table.lance.update_schema_metadata({**new})
+        return open_table(uri)
+
+    return tried(uri, set_entries)
 
 
 def missing_fields(table: LakeTable, fields: Sequence[pa.Field]) -> list[pa.Field]:
@@ -289,29 +288,30 @@ def _other_type(table: LakeTable, field: pa.Field) -> InvalidInputError:
 def _compare_and_swap(
     uri: str, build: _Build, properties: Mapping[str, str], is_done: Guard | None
 ) -> Committed:
-    for attempt in range(MAX_ATTEMPTS):
-        table = open_table(uri)
-        if is_done is not None and is_done(table):
-            return Committed(table.version, is_new=False)
+    attempts, mark = Attempts(uri), uuid.uuid4().hex
+    named = {**properties, COMMIT_KEY: mark}
+    base: int | None = None
+    while True:
         try:
+            table = open_table(uri)
+            if base is not None and (own := _version_marked(table, base, mark)):
+                return Committed(own, is_new=True)
+            if is_done is not None and is_done(table):
+                return Committed(table.version, is_new=False)
             change = build(table)
             if change is None:
                 return Committed(table.version, is_new=False)
-            return Committed(commit(table, change, properties), is_new=True)
-        except CommitConflictError:
-            _pause(attempt)
-    raise _gave_up(uri)
+            base = table.version
+            return Committed(commit(table, change, named), is_new=True)
+        except (CommitConflictError, StorageError) as err:
+            attempts.again(err)
 
 
-def _pause(attempt: int) -> None:
-    # At random, or writers that met once meet again.
-    time.sleep(min(0.02 * 1.5**attempt, 1.0) * random.uniform(0.5, 1.0))
-
-
-def _gave_up(uri: str) -> CommitConflictError:
-    return CommitConflictError(
-        f"Table {uri!r} was changed by other writers {MAX_ATTEMPTS} times in a row. "
-        "Run the same command again when fewer writers are active.",
-        kind=ErrorKind.COMMIT_CONFLICT,
-        uri=uri,
-    )
+def _version_marked(table: LakeTable, base: int, mark: str) -> int | None:
+    """Return the version after ``base`` that a lost commit made all the same, None without one."""
+    with store_errors(table.uri):
+        for version in range(base + 1, table.version + 1):
+            made = table.lance.read_transaction(version)
+            if made and (made.transaction_properties or {}).get(COMMIT_KEY) == mark:
+                return version
+    return None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 from robot_data_platform.errors import InvalidInputError
 from robot_data_platform.storage.faults import unsafe_store
 from robot_data_platform.storage.local_store import LocalStore
 from robot_data_platform.storage.s3_store import S3Store
-from robot_data_platform.storage.uri import is_s3
+from robot_data_platform.storage.uri import is_s3, storage_options
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,13 +44,20 @@ def object_store(root: str) -> ObjectStore:
 def check_conditional_put(root: str) -> None:
     """Refuse a store that ignores ``If-None-Match``: on such a store commits would be lost.
 
+    Asked once per root and process where the store honours it.
+
     Raises
     ------
     StorageError
         ``store-unsafe``: a second conditional PUT of one key was accepted, or the header refused.
     """
-    if not is_s3(root):
-        return
+    if is_s3(root):
+        _probe(root, (storage_options(root) or {}).get("aws_endpoint", ""))
+
+
+@lru_cache(maxsize=64)
+def _probe(root: str, endpoint: str) -> None:
+    """Put one object twice; ``endpoint`` only tells apart what was asked before."""
     store, key = S3Store(root), "_catalog/.conditional-put-probe"
     for _ in range(2):
         try:

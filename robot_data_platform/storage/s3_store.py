@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from robot_data_platform.storage.attempts import tried
 from robot_data_platform.storage.faults import (
     object_absent,
     object_exists,
@@ -31,7 +32,10 @@ if TYPE_CHECKING:
     from robot_data_platform.errors import RobotDataError
 
 READ_TIMEOUT_S = 10
-"""How long S3 may be silent within one answer; each request is tried three times."""
+"""How long S3 may be silent within one answer."""
+
+MAX_REQUESTS = 5
+"""How often botocore tries a request, the first time included, with pauses that double."""
 
 _EXISTS_CODES = {"PreconditionFailed", "412", "ConditionalRequestConflict"}
 _ABSENT_CODES = {"NoSuchKey", "404"}
@@ -61,8 +65,13 @@ class S3Store:
 
     def get_bytes(self, key: str) -> bytes:
         """Return an object."""
-        with s3_errors(join(self.root, key)):
-            body = self._client.get_object(Bucket=self._bucket, Key=self._key(key))["Body"]
+        uri = join(self.root, key)
+        # botocore repeats a request that fails, but not one whose answer breaks off.
+        return tried(uri, lambda: self._get_bytes(uri, self._key(key)))
+
+    def _get_bytes(self, uri: str, key: str) -> bytes:
+        with s3_errors(uri):
+            body = self._client.get_object(Bucket=self._bucket, Key=key)["Body"]
             with body:
                 return bytes(body.read())
 
@@ -132,7 +141,7 @@ def _s3_client(options: frozenset[tuple[str, str]]) -> S3Client:
         config=Config(
             connect_timeout=CONNECT_TIMEOUT_S,
             read_timeout=READ_TIMEOUT_S,
-            retries={"total_max_attempts": 3, "mode": "standard"},
+            retries={"total_max_attempts": MAX_REQUESTS, "mode": "standard"},
             # As Lance does: a store of one's own seldom has a host name for each bucket.
             s3={"addressing_style": "path" if "aws_endpoint" in given else "auto"},
         ),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 import lance
 
-from robot_data_platform.errors import CommitConflictError
+from robot_data_platform.errors import CommitConflictError, StorageError
+from robot_data_platform.storage.attempts import Attempts
 from robot_data_platform.storage.faults import store_errors
 from robot_data_platform.storage.operations import commit, mark_deleted
 from robot_data_platform.storage.table import LakeTable, open_table
@@ -93,12 +93,10 @@ def clean_up(uri: str, older_than: timedelta) -> Cleaned:
 
 
 def _retrying(uri: str, work: Callable[[LakeTable], Value]) -> Value:
-    for attempt in range(MAX_ATTEMPTS):
+    attempts = Attempts(uri, max_conflicts=MAX_ATTEMPTS)
+    while True:
         try:
             with store_errors(uri):
                 return work(open_table(uri))
-        except CommitConflictError:
-            if attempt + 1 == MAX_ATTEMPTS:
-                raise
-            time.sleep(0.1 * 2**attempt)
-    raise AssertionError("unreachable: the last attempt returns or raises")
+        except (CommitConflictError, StorageError) as err:
+            attempts.again(err)
