@@ -17,9 +17,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from robot_data_platform.compute.episodes_map import Backend, Fanout
-from robot_data_platform_tests.faults.kills import Ended, carry_out, draw_kills
+from robot_data_platform_tests.faults.kills import (
+    Ended,
+    carry_out,
+    draw_kills,
+    run_to_its_end,
+)
 from robot_data_platform_tests.faults.scenarios import Scenario, make_scenarios
-from robot_data_platform_tests.faults.victims import ingesting
 
 SHARED = "the cluster of this program"
 EVERY_OWN_CLUSTER = 10
@@ -100,9 +104,7 @@ def _carry_out_all(
 def _measured(scenario: Scenario, fanout: Fanout, folder: Path) -> float:
     place = scenario.copied(folder)
     begin = time.monotonic()
-    with ingesting(place, scenario.upload, fanout) as process:
-        process.join()
-        assert process.exitcode == 0
+    assert run_to_its_end(place, scenario.upload, fanout) == 0
     return time.monotonic() - begin
 
 

@@ -20,7 +20,10 @@ from robot_data_platform_tests.faults.contents import (
     shown,
 )
 from robot_data_platform_tests.faults.scenarios import NEIGHBOUR, Scenario, count_files
-from robot_data_platform_tests.faults.victims import ingesting, kill
+from robot_data_platform_tests.faults.victims import NOT_STARTED, ingesting, kill
+
+MAX_STARTS = 5
+"""How often a run is started that ends before it has begun."""
 
 Moment = Literal["time", "write"]
 
@@ -71,14 +74,24 @@ def carry_out(planned: Kill, scenario: Scenario, duration_s: float, folder: Path
     problems = []
     if seen not in (scenario.before, scenario.after):
         problems.append(f"after the kill a reader saw {seen}")
-    with ingesting(place, scenario.upload, killed.fanout) as process:
-        process.join()
-        if process.exitcode:
-            problems.append(f"the next run ended with exit code {process.exitcode}")
+    if code := run_to_its_end(place, scenario.upload, killed.fanout):
+        problems.append(f"the next run ended with exit code {code}")
     problems += _differences(place, scenario)
     return Ended(
         kill=killed, was_published=seen == scenario.after, problems=tuple(map(str, problems))
     )
+
+
+def run_to_its_end(place: Workplace, upload: str, fanout: Fanout) -> int:
+    """Ingest an upload in a process of its own and return its exit code."""
+    code = NOT_STARTED
+    for _ in range(MAX_STARTS):
+        with ingesting(place, upload, fanout) as process:
+            process.join()
+            code = process.exitcode or 0
+        if code != NOT_STARTED:
+            break
+    return code
 
 
 def _killed(
@@ -97,8 +110,9 @@ def _killed(
             process.join()
             if process.exitcode == -signal.SIGKILL:
                 return planned, place
-            assert process.exitcode == 0, f"it failed by itself, with code {process.exitcode}"
-        planned = replace(planned, share=planned.share * 0.7)
+            assert process.exitcode in (0, NOT_STARTED), f"it failed: {process.exitcode}"
+            if process.exitcode == 0:
+                planned = replace(planned, share=planned.share * 0.7)
         attempt += 1
 
 

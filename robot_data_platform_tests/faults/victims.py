@@ -24,6 +24,9 @@ from robot_data_platform_tests.compute.uploads import ingest
 # The server forks before it, or anything in it, has used a table.
 warnings.filterwarnings("ignore", "lance is not fork-safe", UserWarning)
 
+NOT_STARTED = 75
+"""Exit code of a process whose Ray did not start within its 30 s, as on a busy machine."""
+
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload([__name__])
 
@@ -49,8 +52,9 @@ def _ingest(place: Workplace, upload: str, fanout: Fanout, begun: Event) -> None
     try:
         ingest(place, upload, fanout)
         code = 0
-    except BaseException:  # noqa: BLE001 (told, and the process ends)
+    except BaseException as err:  # noqa: BLE001 (told, and the process ends)
         traceback.print_exc()
+        code = NOT_STARTED if "timed out during startup" in str(err) else 1
     finally:
         # At once: a process of this kind waits for its workers for ever, and they end with it.
         os._exit(code)
