@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -12,9 +13,16 @@ import pytest
 
 from robot_data_platform.compute.ingestion import Workplace
 from robot_data_platform.errors import ErrorKind, StorageError
+from robot_data_platform.storage.lake import Lake
+from robot_data_platform.storage.landing import Landing
+from robot_data_platform.testing.rawlog import RawlogShape
+from robot_data_platform_tests.cli.rdp import rdp
+from robot_data_platform_tests.cli.recordings import record
 from robot_data_platform_tests.compute.uploads import ingest, workplace
 from robot_data_platform_tests.faults.contents import rows_of_tables, shown
 from robot_data_platform_tests.faults.scenarios import Scenario, make_scenarios
+from robot_data_platform_tests.servers import S3Server
+from robot_data_platform_tests.storage.small_table import add, latest_keys, make_table
 
 DISK_BYTES = 4 << 20
 
@@ -91,3 +99,41 @@ def test_a_read_only_lake_is_read_and_not_written(scenario: Scenario, disk: Path
     assert shown(place, scenario.dataset) == scenario.before
     mount("-o", "remount,rw", str(disk))
     assert_mended(workplace(disk / "place"), scenario)
+
+
+def test_a_bucket_that_may_only_be_read_is_read_and_not_written(
+    s3_server: S3Server, root: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    uri = f"{root}/numbers.lance"
+    for name, value in s3_server.environment.items():
+        monkeypatch.setenv(name, value)
+    make_table(uri)
+    add(uri, [1], "a")
+    for name, value in s3_server.for_readers.environment.items():
+        monkeypatch.setenv(name, value)
+    assert latest_keys(uri) == {"a": [1]}
+    for write in (
+        lambda: add(uri, [2], "a"),
+        lambda: Lake(root).check_writable(),
+        lambda: Landing(root).put(Path(__file__), "robot", "u1"),
+    ):
+        with pytest.raises(StorageError, match=rf"'{root}/.*Check AWS_ACCESS_KEY_ID") as caught:
+            write()
+        assert caught.value.kind is ErrorKind.STORE_DENIED
+        assert s3_server.for_readers.secret_key not in str(caught.value)
+    assert latest_keys(uri) == {"a": [1]}
+
+
+@pytest.mark.parametrize("room_bytes", [0, 300_000])
+def test_a_full_disk_under_the_run_history_is_told_by_its_folder(
+    disk: Path, tmp_path: Path, room_bytes: int
+) -> None:
+    shape = RawlogShape(num_episodes=1, num_rows=8, cameras=("env",))
+    record(tmp_path / "recording", shape)
+    command = ("ingest", tmp_path / "recording", "--dataset", "robot")
+    places = {"RDP_LAKE": str(tmp_path / "lake"), "RDP_LANDING": str(tmp_path / "landing")}
+    fill(disk, room_bytes)
+    done = rdp(disk, *command, **places)
+    assert done.exit_code == 1
+    assert re.search(rf"'{disk}/\.rdp/dagster' failed \(disk-full\).*Free space", done.err)
+    assert "Traceback" not in done.err

@@ -7,23 +7,31 @@ import dagster as dg
 from robot_data_platform.compute.findings import record_source_findings
 from robot_data_platform.compute.frames import write_frames
 from robot_data_platform.compute.gop_video import write_gop_video
+from robot_data_platform.compute.ingestion import Ingestion
 from robot_data_platform.compute.pictures import contact_sheets
 from robot_data_platform.compute.publish import publish_episodes
 from robot_data_platform.compute.quality import write_quality
 from robot_data_platform.compute.registration import register_upload
 from robot_data_platform.compute.spatial import write_spatial
+from robot_data_platform.core.run import RunInfo
 from robot_data_platform.defs.failures import failures
 from robot_data_platform.defs.metadata import Metadata, data_version, picture, table_metadata
 from robot_data_platform.defs.partitions import UPLOADS
 from robot_data_platform.defs.progress import progress_of
 from robot_data_platform.defs.resources import Platform, run_info
-from robot_data_platform.lineage.edges import record_edges
+from robot_data_platform.lineage.edges import edges_are_missing, record_edges
 from robot_data_platform.storage.uri import join
 
 CODE_VERSION = "1"
 RETRY = dg.RetryPolicy(
     max_retries=2, delay=5, backoff=dg.Backoff.EXPONENTIAL, jitter=dg.Jitter.PLUS_MINUS
 )
+
+
+def _untold(ingestion: Ingestion, table: str, run: RunInfo) -> bool:
+    """Return whether an earlier run wrote the rows and died before it told what they came from."""
+    lake, since_ns = ingestion.workplace.lake, ingestion.registered_ns
+    return edges_are_missing(lake, ingestion.dataset, table, run, since_ns)
 
 
 @dg.asset(
@@ -79,7 +87,7 @@ def gop_video(context: dg.AssetExecutionContext, platform: Platform) -> dg.Mater
         sheets = contact_sheets(ingestion, result.gops_version)
         lake, dataset = ingestion.workplace.lake, ingestion.dataset
         uploads = lake.ensure_catalog("uploads").version
-        if result.is_new:
+        if result.is_new or _untold(ingestion, "gops", run):
             record_edges(lake, dataset, ("gops", result.gops_version), [("uploads", uploads)], run)
     metadata: Metadata = {
         **table_metadata(lake, dataset, "gops", result.gops_version, {"uploads": uploads}),
@@ -118,7 +126,7 @@ def frames(context: dg.AssetExecutionContext, platform: Platform) -> dg.Material
         result = write_frames(ingestion, platform.fanout, run, progress_of("frames"))
         reads = {"gops": result.gops_version}
         lake, dataset = ingestion.workplace.lake, ingestion.dataset
-        if result.is_new:
+        if result.is_new or _untold(ingestion, "frames", run):
             record_edges(lake, dataset, ("frames", result.frames_version), list(reads.items()), run)
     return dg.MaterializeResult(
         data_version=data_version(dataset, "frames", result.frames_version),
@@ -150,7 +158,7 @@ def episodes(context: dg.AssetExecutionContext, platform: Platform) -> dg.Materi
         ingestion = platform.ingestion(context.partition_key)
         result = publish_episodes(ingestion, platform.fanout, run, progress_of("episodes"))
         lake, dataset = ingestion.workplace.lake, ingestion.dataset
-        if result.is_new:
+        if result.is_new or _untold(ingestion, "episodes", run):
             record_edges(
                 lake,
                 dataset,
@@ -192,7 +200,7 @@ def quality_results(
         ingestion = platform.ingestion(context.partition_key)
         result = write_quality(ingestion, platform.fanout, run, progress_of("quality_results"))
         lake, dataset = ingestion.workplace.lake, ingestion.dataset
-        if result.is_new:
+        if result.is_new or _untold(ingestion, "quality", run):
             record_edges(
                 lake, dataset, ("quality", result.quality_version), list(result.reads.items()), run
             )
@@ -230,7 +238,7 @@ def spatial_results(
         ingestion = platform.ingestion(context.partition_key)
         result = write_spatial(ingestion, platform.fanout, run, progress_of("spatial_results"))
         lake, dataset = ingestion.workplace.lake, ingestion.dataset
-        if result.is_new:
+        if result.is_new or _untold(ingestion, "spatial", run):
             record_edges(
                 lake, dataset, ("spatial", result.spatial_version), list(result.reads.items()), run
             )
