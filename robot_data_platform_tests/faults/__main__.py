@@ -16,7 +16,13 @@ from pathlib import Path
 from unittest import mock
 
 from robot_data_platform_tests.faults.faulty_proxy import Fault, FaultyProxy, Plan
-from robot_data_platform_tests.faults.passage import Passage, Truth, find_truth, pass_through
+from robot_data_platform_tests.faults.passage import (
+    Passage,
+    Truth,
+    find_truth,
+    impatient,
+    pass_through,
+)
 from robot_data_platform_tests.servers import run_seaweedfs
 
 
@@ -41,7 +47,7 @@ def _sent(folder: Path, truth: Truth, share: float, seed: int) -> Passage:
     begin, plan = time.monotonic(), Plan(share=share, seed=seed)
     with run_seaweedfs(folder) as server, FaultyProxy(server) as proxy:
         through = server.environment | {"AWS_ENDPOINT_URL": proxy.endpoint_url}
-        with mock.patch.dict(os.environ, through):
+        with mock.patch.dict(os.environ, through), impatient():
             passage = pass_through(proxy, server.make_bucket("faults"), truth, plan)
     again = {step: runs for step, runs in passage.num_runs.items() if runs > 1}
     _tell(

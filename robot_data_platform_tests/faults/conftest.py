@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from robot_data_platform.storage import reach, s3_store
-from robot_data_platform.storage import uri as uri_module
+from robot_data_platform_tests.faults import passage
 from robot_data_platform_tests.faults.faulty_proxy import FaultyProxy
 from robot_data_platform_tests.servers import S3Server
 
@@ -36,8 +35,7 @@ def faulty(s3_server: S3Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fau
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+def impatient() -> Iterator[None]:
     """Clients that wait for seconds where they would for half a minute."""
-    monkeypatch.setattr(uri_module, "REQUEST_TIMEOUT_S", 2)
-    monkeypatch.setattr(s3_store, "READ_TIMEOUT_S", 2)
-    monkeypatch.setitem(reach._IMPATIENCE, "timeout", "2s")
+    with passage.impatient():
+        yield

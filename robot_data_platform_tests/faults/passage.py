@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ from robot_data_platform.curation.verify import verify
 from robot_data_platform.errors import CommitConflictError, StorageError, is_worth_retrying
 from robot_data_platform.reader import RobotLanceDataset
 from robot_data_platform.reader.items import Item
+from robot_data_platform.storage import reach, s3_store, uri
 from robot_data_platform.testing.rawlog import Draw, RawlogShape, write_rawlog
 from robot_data_platform_tests.compute.uploads import IN_PROCESS, RUN, STEPS, workplace
 from robot_data_platform_tests.faults.contents import Shown, damaged_gops, rows_of_tables, shown
@@ -64,6 +66,17 @@ class Passage:
                     raise
                 self.errors.append(f"{step}: {err}")
         raise AssertionError("unreachable: the last run returns or raises")
+
+
+@contextmanager
+def impatient() -> Iterator[None]:
+    """Let clients wait for seconds where they would for half a minute, in this process."""
+    with (
+        mock.patch.object(uri, "REQUEST_TIMEOUT_S", 2),
+        mock.patch.object(s3_store, "READ_TIMEOUT_S", 2),
+        mock.patch.dict(reach._IMPATIENCE, {"timeout": "2s"}),
+    ):
+        yield
 
 
 def _write_video(path: Path, num_frames: int, draw: Draw) -> Path:
