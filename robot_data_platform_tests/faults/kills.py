@@ -20,10 +20,10 @@ from robot_data_platform_tests.faults.contents import (
     shown,
 )
 from robot_data_platform_tests.faults.scenarios import NEIGHBOUR, Scenario, count_files
-from robot_data_platform_tests.faults.victims import NOT_STARTED, ingesting, kill
+from robot_data_platform_tests.faults.victims import STARVED, ingesting, kill
 
 MAX_STARTS = 5
-"""How often a run is started that ends before it has begun."""
+"""How often a run is started whose Ray fails by itself."""
 
 Moment = Literal["time", "write"]
 
@@ -84,12 +84,12 @@ def carry_out(planned: Kill, scenario: Scenario, duration_s: float, folder: Path
 
 def run_to_its_end(place: Workplace, upload: str, fanout: Fanout) -> int:
     """Ingest an upload in a process of its own and return its exit code."""
-    code = NOT_STARTED
+    code = STARVED
     for _ in range(MAX_STARTS):
         with ingesting(place, upload, fanout) as process:
             process.join()
             code = process.exitcode or 0
-        if code != NOT_STARTED:
+        if code != STARVED:
             break
     return code
 
@@ -110,7 +110,7 @@ def _killed(
             process.join()
             if process.exitcode == -signal.SIGKILL:
                 return planned, place
-            assert process.exitcode in (0, NOT_STARTED), f"it failed: {process.exitcode}"
+            assert process.exitcode in (0, STARVED), f"it failed: {process.exitcode}"
             if process.exitcode == 0:
                 planned = replace(planned, share=planned.share * 0.7)
         attempt += 1

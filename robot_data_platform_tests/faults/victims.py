@@ -19,13 +19,14 @@ from pathlib import Path
 
 from robot_data_platform.compute.episodes_map import Fanout
 from robot_data_platform.compute.ingestion import Workplace
+from robot_data_platform.errors import ErrorKind, StorageError
 from robot_data_platform_tests.compute.uploads import ingest
 
 # The server forks before it, or anything in it, has used a table.
 warnings.filterwarnings("ignore", "lance is not fork-safe", UserWarning)
 
-NOT_STARTED = 75
-"""Exit code of a process whose Ray did not start within its 30 s, as on a busy machine."""
+STARVED = 75
+"""Exit code of a process whose Ray did not start in time, or died, as on a busy machine."""
 
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload([__name__])
@@ -54,10 +55,17 @@ def _ingest(place: Workplace, upload: str, fanout: Fanout, begun: Event) -> None
         code = 0
     except BaseException as err:  # noqa: BLE001 (told, and the process ends)
         traceback.print_exc()
-        code = NOT_STARTED if "timed out during startup" in str(err) else 1
+        code = STARVED if _is_of_the_machine(err) else 1
     finally:
         # At once: a process of this kind waits for its workers for ever, and they end with it.
         os._exit(code)
+
+
+def _is_of_the_machine(error: BaseException) -> bool:
+    """Return whether Ray failed by itself, which calls for another run."""
+    is_rays = type(error).__module__.startswith("ray.")
+    is_told = isinstance(error, StorageError) and error.kind is ErrorKind.WORKER_DIED
+    return is_rays or is_told or "timed out during startup" in str(error)
 
 
 def kill(process: BaseProcess) -> None:
