@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -25,6 +26,13 @@ class Request:
     """Length of the answer's body."""
 
 
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing of clients that left before they were answered."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
+
 class CountingProxy:
     """An HTTP proxy in front of one server that writes down what passes.
 
@@ -35,7 +43,7 @@ class CountingProxy:
         self._upstream = urlsplit(upstream_url).netloc
         self._lock = Lock()
         self._requests: list[Request] = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler_class())
+        self._server = _Server(("127.0.0.1", 0), self._handler_class())
         self._thread = Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
 
     @property

@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from robot_data_platform.errors import StorageError
+from robot_data_platform.errors import ErrorKind, NotFoundError, StorageError
 from robot_data_platform.storage import attempts, s3_store
 from robot_data_platform.storage import uri as uri_module
 from robot_data_platform.storage.commit import append_rows, grow_schema, rewrite_columns
@@ -180,6 +180,16 @@ def test_an_object_whose_body_breaks_off_once_is_read_again(
     store.put_bytes(b"content" * 100, "a")
     faulty.plan = Plan(share=1.0, reads=(Fault.CUT_BODY,), limit=1)
     assert store.get_bytes("a") == b"content" * 100
+
+
+def test_an_error_whose_body_breaks_off_is_asked_for_again(
+    faulty: FaultyProxy, root: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attempts, "_pause", lambda _: None)
+    faulty.plan = Plan(share=1.0, reads=(Fault.CUT_BODY,), limit=1)
+    with pytest.raises(NotFoundError) as caught:
+        object_store(root).get_bytes("none")
+    assert caught.value.kind is ErrorKind.UPLOAD_NOT_FOUND
 
 
 def test_botocore_gives_up_after_as_many_requests_as_are_stated(
