@@ -15,15 +15,20 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from robot_data_platform.compute.episodes_map import Backend, Fanout
 from robot_data_platform_tests.faults.kills import (
+    MAX_STARTS,
     Ended,
     carry_out,
     draw_kills,
     run_to_its_end,
 )
 from robot_data_platform_tests.faults.scenarios import Scenario, make_scenarios
+
+if TYPE_CHECKING:
+    from ray.cluster_utils import Cluster
 
 SHARED = "the cluster of this program"
 EVERY_OWN_CLUSTER = 10
@@ -64,10 +69,24 @@ def _cluster() -> Iterator[str]:
 
     cluster = Cluster()
     try:
-        cluster.add_node(num_cpus=2, include_dashboard=False)
+        _add_node(cluster)
         yield cluster.address
     finally:
         cluster.shutdown()
+
+
+def _add_node(cluster: Cluster) -> None:
+    """Start the cluster's node, again where half a minute was too short for Ray."""
+    for _ in range(MAX_STARTS - 1):
+        try:
+            cluster.add_node(num_cpus=2, include_dashboard=False)
+        except Exception as err:
+            if "timed out during startup" not in str(err):
+                raise
+            cluster.shutdown()
+        else:
+            return
+    cluster.add_node(num_cpus=2, include_dashboard=False)
 
 
 def _backend(number: int) -> Backend:
