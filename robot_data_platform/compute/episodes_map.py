@@ -207,7 +207,8 @@ def _start_ray(address: str | None) -> None:
     with warnings.catch_warnings():
         # Ray forks only to start other programs, which share no Lance handle.
         warnings.filterwarnings("ignore", "lance is not fork-safe", UserWarning)
-        ray.init(address=address, include_dashboard=False, log_to_driver=False)
+        # Without an address Ray would join whatever cluster was started on this machine last.
+        ray.init(address=address or "local", include_dashboard=False, log_to_driver=False)
 
 
 def _call(attempt: _attempt[Item, Value], item: Item) -> Outcome[Value]:

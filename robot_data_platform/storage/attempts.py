@@ -53,7 +53,7 @@ class Attempts:
             if self.num_conflicts >= self.max_conflicts:
                 raise self._gave_up() from error
             LOG.info("Conflict %d of %d: %s", self.num_conflicts, self.max_conflicts, error)
-            _pause(0.02 * 1.5**self.num_conflicts)
+            _pause(min(0.02 * 1.5 ** (self.num_conflicts - 1), 1.0))
             return
         self.num_failures += 1
         if not is_worth_retrying(error) or self.num_failures >= MAX_FAILURES:
@@ -85,4 +85,4 @@ def tried(uri: str, work: Callable[[], Value]) -> Value:
 
 def _pause(longest_s: float) -> None:
     # At random, or writers that met once meet again.
-    time.sleep(min(longest_s, 4.0) * random.uniform(0.5, 1.0))
+    time.sleep(longest_s * random.uniform(0.5, 1.0))

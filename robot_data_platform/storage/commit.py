@@ -6,55 +6,32 @@ On a conflict the table is read again, the guard asked again, and the change bui
 from __future__ import annotations
 
 import json
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import lance
 import pyarrow as pa
 import pyarrow.compute as pc
 from lance.fragment import FragmentMetadata, write_fragments
 
-from robot_data_platform.errors import (
-    CommitConflictError,
-    ErrorKind,
-    InvalidInputError,
-    RobotDataError,
-    StorageError,
-)
-from robot_data_platform.storage.attempts import Attempts, tried
+from robot_data_platform.errors import ErrorKind, InvalidInputError, RobotDataError
+from robot_data_platform.storage.attempts import tried
 from robot_data_platform.storage.faults import store_errors
 from robot_data_platform.storage.operations import (
     Operation,
     addition,
     column_rewrite,
-    commit,
     mark_deleted,
     replacement,
 )
 from robot_data_platform.storage.reach import check_reachable
+from robot_data_platform.storage.swap import Committed as Committed
+from robot_data_platform.storage.swap import Guard as Guard
+from robot_data_platform.storage.swap import compare_and_swap
 from robot_data_platform.storage.table import LakeTable, open_table
 from robot_data_platform.storage.uri import storage_options
 
-COMMIT_KEY = "rdp.commit"
-"""Property by which a commit whose answer was lost is known again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Committed:
-    """How a change ended."""
-
-    version: int
-    """Version of the table that holds the change."""
-    is_new: bool
-    """False where the change was already there, so nothing was written."""
-
-
-Guard = Callable[[LakeTable], bool]
-"""Asked at the version that a commit would build on: is the change already there?"""
-
-_Build = Callable[[LakeTable], Operation | lance.Transaction | None]
-"""Makes the change for a version; None where that version needs none."""
+if TYPE_CHECKING:
+    import lance
 
 
 def write_rows(
@@ -132,7 +109,7 @@ def commit_fragments(
             return replacement(deletion, new)
         return addition(table, new) if new else None
 
-    return _compare_and_swap(uri, build, properties, is_done)
+    return compare_and_swap(uri, build, properties, is_done)
 
 
 def append_rows(
@@ -157,7 +134,7 @@ def append_built(
         new = write_rows(uri, schema, rows.cast(schema).to_batches())
         return addition(table, [FragmentMetadata.from_json(text) for text in new]) if new else None
 
-    return _compare_and_swap(uri, build, properties, is_done)
+    return compare_and_swap(uri, build, properties, is_done)
 
 
 def rewrite_columns(
@@ -184,7 +161,7 @@ def rewrite_columns(
         new = _changing(table, rows.cast(schema), key)
         return column_rewrite(table, new, key) if new.num_rows else None
 
-    return _compare_and_swap(uri, build, properties, None)
+    return compare_and_swap(uri, build, properties, None)
 
 
 def _changing(table: LakeTable, rows: pa.Table, key: str) -> pa.Table:
@@ -283,35 +260,3 @@ def _other_type(table: LakeTable, field: pa.Field) -> InvalidInputError:
         expected=str(held),
         got=str(field.type),
     )
-
-
-def _compare_and_swap(
-    uri: str, build: _Build, properties: Mapping[str, str], is_done: Guard | None
-) -> Committed:
-    attempts, mark = Attempts(uri), uuid.uuid4().hex
-    named = {**properties, COMMIT_KEY: mark}
-    base: int | None = None
-    while True:
-        try:
-            table = open_table(uri)
-            if base is not None and (own := _version_marked(table, base, mark)):
-                return Committed(own, is_new=True)
-            if is_done is not None and is_done(table):
-                return Committed(table.version, is_new=False)
-            change = build(table)
-            if change is None:
-                return Committed(table.version, is_new=False)
-            base = table.version
-            return Committed(commit(table, change, named), is_new=True)
-        except (CommitConflictError, StorageError) as err:
-            attempts.again(err)
-
-
-def _version_marked(table: LakeTable, base: int, mark: str) -> int | None:
-    """Return the version after ``base`` that a lost commit made all the same, None without one."""
-    with store_errors(table.uri):
-        for version in range(base + 1, table.version + 1):
-            made = table.lance.read_transaction(version)
-            if made and (made.transaction_properties or {}).get(COMMIT_KEY) == mark:
-                return version
-    return None

@@ -14,7 +14,6 @@ from robot_data_platform.errors import (
 )
 from robot_data_platform.storage import attempts as attempts_module
 from robot_data_platform.storage.commit import (
-    COMMIT_KEY,
     Committed,
     append_built,
     append_rows,
@@ -23,6 +22,7 @@ from robot_data_platform.storage.commit import (
     write_rows,
 )
 from robot_data_platform.storage.predicate import equals
+from robot_data_platform.storage.swap import COMMIT_KEY
 from robot_data_platform.storage.table import LakeTable, open_table
 from robot_data_platform_tests.storage.racing import holds
 from robot_data_platform_tests.storage.small_table import (
