@@ -5,6 +5,8 @@
 #   PORT=3000           where `make ui` listens
 #   PAGES_PORT=3001     where `make ui` shows Data Docs, which asset checks link to
 #   RUNS=20000          how many sources `make fuzz` spoils
+#   KILLS=200           how many ingestions `make crash` kills
+#   PASSAGES=10         how many uploads `make faults` sends through a store that fails
 #   RDP_VENV=folder     an environment made elsewhere, used as it is
 
 PYTHON ?= python3
@@ -12,6 +14,8 @@ PORT ?= 3000
 PAGES_PORT ?= 3001
 export RDP_PAGES_URL ?= http://127.0.0.1:$(PAGES_PORT)
 RUNS ?= 20000
+KILLS ?= 200
+PASSAGES ?= 10
 
 ifdef RDP_VENV
 VENV := $(RDP_VENV)
@@ -26,7 +30,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test ui bench lint fuzz space samples
+.PHONY: help demo test ui bench lint fuzz space crash faults samples
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +61,12 @@ fuzz: $(DEV) ## read 20,000 spoilt sources of every format, keep those that fail
 space: $(DEV) ## make wrong every calibration fault that people make, tell which are found and named
 	$(BIN)/pip install -qq -c constraints.txt --no-deps gym-aloha gym-hil
 	$(BIN)/python -m robot_data_platform_tests.spatial.suite
+
+crash: $(DEV) ## kill 200 ingestions, on local processes and on Ray, and compare what comes of it
+	$(BIN)/python -m robot_data_platform_tests.faults.crash --kills $(KILLS)
+
+faults: $(DEV) ## send uploads through an S3 store that fails at a fifth of all requests
+	$(BIN)/python -m robot_data_platform_tests.faults --passages $(PASSAGES)
 
 samples: $(DEV) ## render the sample uploads again; needs the system's OSMesa library
 	$(BIN)/pip install -qq -c constraints.txt -e '.[platform,spatial]'

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
+from typing import Self
 from urllib.parse import urlsplit
 
 
@@ -24,6 +26,13 @@ class Request:
     """Length of the answer's body."""
 
 
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing of clients that left before they were answered."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
+
 class CountingProxy:
     """An HTTP proxy in front of one server that writes down what passes.
 
@@ -34,7 +43,7 @@ class CountingProxy:
         self._upstream = urlsplit(upstream_url).netloc
         self._lock = Lock()
         self._requests: list[Request] = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler_class())
+        self._server = _Server(("127.0.0.1", 0), self._handler_class())
         self._thread = Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
 
     @property
@@ -58,7 +67,7 @@ class CountingProxy:
         with self._lock:
             self._requests.append(request)
 
-    def __enter__(self) -> CountingProxy:
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 
@@ -68,40 +77,68 @@ class CountingProxy:
         self._thread.join()
 
     def _handler_class(self) -> type[BaseHTTPRequestHandler]:
-        return type("Handler", (_ForwardingHandler,), {"proxy": self, "upstream": self._upstream})
+        return type("Handler", (ForwardingHandler,), {"proxy": self, "upstream": self._upstream})
 
 
-class _ForwardingHandler(BaseHTTPRequestHandler):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What the server answered."""
+
+    status: int
+    reason: str
+    headers: tuple[tuple[str, str], ...]
+    payload: bytes
+
+
+class ForwardingHandler(BaseHTTPRequestHandler):
+    """Passes each request on to the server, and its answer back."""
+
     protocol_version = "HTTP/1.1"
     timeout = 30
     proxy: CountingProxy
     upstream: str
 
     def _forward(self) -> None:
+        self.send(self.upstream_answer(self.body()))
+
+    do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = _forward  # noqa: N815
+
+    def upstream_answer(self, body: bytes) -> Answer:
+        """Pass the request on and write down what came of it."""
         connection = HTTPConnection(self.upstream, timeout=30)
         try:
-            connection.request(self.command, self.path, self._body(), dict(self.headers.items()))
+            connection.request(self.command, self.path, body, dict(self.headers.items()))
             response = connection.getresponse()
             payload = response.read()
         finally:
             connection.close()
         self._record(response.status, len(payload))
-        self.send_response_only(response.status, response.reason)
-        for name, value in response.getheaders():
-            if name.lower() not in {"connection", "content-length", "transfer-encoding"}:
-                self.send_header(name, value)
-        self._send_length(response.getheader("Content-Length"), payload)
-        self.end_headers()
-        self.wfile.write(payload)
+        return Answer(
+            status=response.status,
+            reason=response.reason,
+            headers=tuple(response.getheaders()),
+            payload=payload,
+        )
 
-    do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = _forward  # noqa: N815
-
-    def _body(self) -> bytes:
+    def body(self) -> bytes:
+        """Return what the client sent."""
         return self.rfile.read(int(self.headers.get("Content-Length", 0)))
 
-    def _send_length(self, declared: str | None, payload: bytes) -> None:
-        length = declared if self.command == "HEAD" and declared else str(len(payload))
+    def send(self, answer: Answer) -> None:
+        """Pass an answer back."""
+        self.send_head(answer)
+        self.wfile.write(answer.payload)
+
+    def send_head(self, answer: Answer) -> None:
+        """Pass an answer back without its body."""
+        self.send_response_only(answer.status, answer.reason)
+        for name, value in answer.headers:
+            if name.lower() not in {"connection", "content-length", "transfer-encoding"}:
+                self.send_header(name, value)
+        declared = dict(answer.headers).get("Content-Length")
+        length = declared if self.command == "HEAD" and declared else str(len(answer.payload))
         self.send_header("Content-Length", length)
+        self.end_headers()
 
     def _record(self, status: int, num_bytes: int) -> None:
         parts = urlsplit(self.path)

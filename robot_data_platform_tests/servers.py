@@ -9,7 +9,7 @@ import subprocess
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from http.client import HTTPConnection, HTTPException
 from importlib.metadata import PackageNotFoundError, files
@@ -24,7 +24,7 @@ from botocore.config import Config
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-START_TIMEOUT_S = 60
+START_TIMEOUT_S = 180
 """How long a server may take to answer; it takes about 2 s on an idle machine."""
 
 _REGION = "us-east-1"
@@ -61,7 +61,7 @@ def weed_binary() -> Path | None:
 
 @dataclass(frozen=True, kw_only=True)
 class S3Server:
-    """An S3 endpoint on this machine and the one pair of keys that it takes."""
+    """An S3 endpoint on this machine and a pair of keys that it takes."""
 
     endpoint_url: str
     access_key: str
@@ -103,6 +103,12 @@ class S3Server:
             config=Config(retries={"total_max_attempts": 1}, s3={"addressing_style": "path"}),
         )
 
+    @property
+    def for_readers(self) -> S3Server:
+        """The same endpoint with keys that may read and list, and write nothing."""
+        keys = {name: f"reader-{getattr(self, name)}" for name in ("access_key", "secret_key")}
+        return replace(self, **keys)
+
     def make_bucket(self, name: str) -> str:
         """Create a bucket and return its ``s3://`` URI."""
         self.client.create_bucket(Bucket=name)
@@ -140,10 +146,19 @@ def free_ports(count: int) -> list[int]:
 
 def _write_identities(folder: Path, server: S3Server) -> Path:
     path = folder / "s3.json"
-    keys = {"accessKey": server.access_key, "secretKey": server.secret_key}
-    identity = {"name": "test", "credentials": [keys], "actions": ["Admin"]}
-    path.write_text(json.dumps({"identities": [identity]}))
+    identities = [
+        {"name": name, "credentials": [_keys_of(each)], "actions": actions}
+        for name, each, actions in (
+            ("test", server, ["Admin"]),
+            ("reader", server.for_readers, ["Read", "List"]),
+        )
+    ]
+    path.write_text(json.dumps({"identities": identities}))
     return path
+
+
+def _keys_of(server: S3Server) -> dict[str, str]:
+    return {"accessKey": server.access_key, "secretKey": server.secret_key}
 
 
 def _weed_arguments(folder: Path, ports: dict[str, int], identities: Path) -> list[str]:

@@ -94,7 +94,7 @@ def accept(
         code_version=__version__,
         created_ns=now_ns,
     )
-    accepted = record(Lake(lake), dataset, episode, camera, who, run)
+    accepted = record(Lake(lake).check_writable(), dataset, episode, camera, who, run)
     with runs.open_instance() as instance:
         runs.check_again(instance, Platform(lake=lake, landing=landing), dataset, accepted.upload)
     facts = {

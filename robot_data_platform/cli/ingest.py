@@ -100,12 +100,10 @@ def ingest(
     from robot_data_platform.defs.resources import Platform
     from robot_data_platform.storage.lake import Lake
     from robot_data_platform.storage.landing import Landing
-    from robot_data_platform.storage.objects import check_conditional_put
 
     started, is_shown = time.perf_counter(), shows_progress(as_json)
-    target = Lake(lake)
     # What can be told before anything is copied.
-    check_conditional_put(target.root)
+    target = Lake(lake).check_writable()
     target.find(dataset, "episodes")
     stated = stated_text(source, profile, allow_pickle=allow_pickle)
     check_format(source, stated, format_hint)

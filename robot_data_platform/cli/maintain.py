@@ -76,7 +76,8 @@ def _upkeep(lake: str, policy: UpkeepPolicy, *, dry_run: bool) -> Upkeep:
         code_version=__version__,
         created_ns=time.time_ns(),
     )
-    return Upkeep(lake=Lake(lake), run=run, policy=policy, dry_run=dry_run)
+    target = Lake(lake) if dry_run else Lake(lake).check_writable()
+    return Upkeep(lake=target, run=run, policy=policy, dry_run=dry_run)
 
 
 def _maintain_one(upkeep: Upkeep, dataset: str, *, as_json: bool) -> None:

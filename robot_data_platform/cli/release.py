@@ -34,7 +34,7 @@ def create(dataset: str, name: str, spec: Path | None, lake: str, as_json: bool)
     from robot_data_platform.defs.resources import Platform
     from robot_data_platform.storage.lake import Lake
 
-    Lake(lake).open(dataset, "episodes")
+    Lake(lake).check_writable().open(dataset, "episodes")
     check_name(name, "release")
     text = _spec_text(spec) if spec else ""
     with runs.open_instance() as instance:

@@ -39,9 +39,8 @@ def add(dataset: str, name: str, workers: int | None, lake: str, as_json: bool) 
         code_version=__version__,
         created_ns=time.time_ns(),
     )
-    result = add_rendition(
-        Lake(lake), dataset, parse_rendition(name), Fanout(num_workers=workers), run
-    )
+    target, fanout = Lake(lake).check_writable(), Fanout(num_workers=workers)
+    result = add_rendition(target, dataset, parse_rendition(name), fanout, run)
     if as_json:
         print_json(asdict(result))
         return

@@ -5,6 +5,7 @@ A data fault ends one item, not the whole; a passing failure of the store is tri
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +25,8 @@ from robot_data_platform.errors import (
     StorageError,
     is_worth_retrying,
 )
+
+LOG = logging.getLogger(__name__)
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
@@ -122,6 +125,7 @@ class _attempt(Generic[Item, Value]):  # noqa: N801 (a picklable function)
             except (StorageError, CommitConflictError) as err:
                 if not is_worth_retrying(err) or attempt + 1 == self.fanout.max_attempts:
                     raise
+                LOG.warning("Try %d of %d failed: %s", attempt + 1, self.fanout.max_attempts, err)
                 time.sleep(self.fanout.pause_s * 2**attempt)
         raise AssertionError("unreachable: the last attempt returns or raises")
 
@@ -158,6 +162,7 @@ def _run_in_processes(
             close_pool()
             num_workers = 1
             deaths = deaths + 1 if len(left) == num_left else 1
+            LOG.warning("A worker died, %d items are left; tried again one by one.", len(left))
         else:
             return
     raise worker_died(sorted(left), fanout.max_attempts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING
@@ -22,7 +21,13 @@ from robot_data_platform.compute.ingestion import (
 )
 from robot_data_platform.compute.older_tables import with_columns_of
 from robot_data_platform.compute.rendering import Renderer, recorded_renditions
-from robot_data_platform.compute.spooled_gops import SpooledGop, gop_row, row_batches, spooled
+from robot_data_platform.compute.spooled_gops import (
+    SpooledGop,
+    gop_row,
+    row_batches,
+    spool_file,
+    spooled,
+)
 from robot_data_platform.compute.unreferenced_frames import frames_after_the_last_row
 from robot_data_platform.core.calibration_json import calibrations_to_json
 from robot_data_platform.core.finding import Finding, Severity
@@ -148,7 +153,7 @@ def encode_batch(batch: BatchTask) -> BatchResult:
     """Cut the videos of some episodes and write them as one fragment (runs in a worker)."""
     result = BatchResult()
     table = batch.ingestion.workplace.lake.ensure_gops(batch.ingestion.dataset)
-    with open_ingestion_source(batch.ingestion) as source, tempfile.TemporaryFile() as spool:
+    with open_ingestion_source(batch.ingestion) as source, spool_file() as spool:
         rows: list[SpooledGop] = []
         renderer = Renderer(recorded_renditions(table))
         for task in batch.episodes:

@@ -72,6 +72,8 @@ class Ingestion:
     """How its numbers read, as far as profile and first episode state it."""
     first_episode_index: int
     num_episodes: int
+    registered_ns: int
+    """When its indices were reserved, by the clock of the run that did so."""
 
     @property
     def index_range(self) -> tuple[int, int]:

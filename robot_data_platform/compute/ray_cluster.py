@@ -63,7 +63,8 @@ def _init(address: str | None) -> None:
         with warnings.catch_warnings():
             # Ray forks only to start other programs, which share no Lance handle.
             warnings.filterwarnings("ignore", "lance is not fork-safe", UserWarning)
-            ray.init(include_dashboard=False, log_to_driver=False)
+            # Without an address Ray would join whatever cluster was started on this machine last.
+            ray.init(address="local", include_dashboard=False, log_to_driver=False)
         return
     variables = {name: os.environ[name] for name in SENT_VARIABLES if name in os.environ}
     ray.init(address=address, log_to_driver=False, runtime_env={"env_vars": variables})

@@ -91,6 +91,7 @@ def register_upload(
         conventions=conventions,
         first_episode_index=-1,
         num_episodes=len(listing.episodes),
+        registered_ns=run.created_ns,
     )
     reserved, version, is_new = _reserve(ingestion, manifest, run)
     return Planned(
@@ -138,6 +139,7 @@ def find_ingestion(workplace: Workplace, upload: str, settings: GopSettings) -> 
         conventions=json.loads(str(row["conventions_json"])) if row["conventions_json"] else {},
         first_episode_index=int(str(row["first_episode_index"])),
         num_episodes=int(str(row["num_episodes"])),
+        registered_ns=int(str(row["created_ns"])),
     )
 
 
@@ -201,8 +203,12 @@ def _reserve(ingestion: Ingestion, manifest: Manifest, run: RunInfo) -> tuple[In
     )
     row = _registered(lake.ensure_catalog("uploads"), ingestion.ingestion_id)
     assert row is not None
-    first = int(str(row["first_episode_index"]))
-    return replace(ingestion, first_episode_index=first), committed.version, committed.is_new
+    reserved = replace(
+        ingestion,
+        first_episode_index=int(str(row["first_episode_index"])),
+        registered_ns=int(str(row["created_ns"])),
+    )
+    return reserved, committed.version, committed.is_new
 
 
 def _is_reserved(table: LakeTable, ingestion_id: str, episodes: LakeTable | None) -> bool:

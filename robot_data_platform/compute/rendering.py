@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from robot_data_platform.compute.spooled_gops import (
     SpooledGop,
     gop_row,
     row_batches,
+    spool_file,
     spooled,
 )
 from robot_data_platform.core.finding import STATUS_QUARANTINED
@@ -189,7 +189,7 @@ def _render_all(
 def render_episodes(task: RenderTask) -> list[str]:
     """Render some episodes and write them as one fragment (runs in a worker)."""
     gops = Lake(task.lake_root).open(task.dataset, "gops", task.gops_version)
-    with tempfile.TemporaryFile() as spool:
+    with spool_file() as spool:
         rows = [row for index in task.episode_index for row in _render(task, gops, index, spool)]
         return write_rows(gops.uri, gops.schema, row_batches(rows, spool, gops.schema))
 

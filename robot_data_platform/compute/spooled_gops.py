@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import tempfile
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
 import pyarrow as pa
 
 from robot_data_platform.core.identity import CAMERA_BITS, gop_key
+from robot_data_platform.storage.faults import store_errors
 from robot_data_platform.storage.table import BLOB_COLUMN, blob_array
 
 if TYPE_CHECKING:
@@ -30,10 +33,37 @@ class SpooledGop:
     num_bytes: int
 
 
+@contextmanager
+def spool_file() -> Iterator[IO[bytes]]:
+    """Yield a file without a name, in the folder for temporary files.
+
+    Raises
+    ------
+    StorageError
+        ``disk-full``, ``store-denied`` or ``store-failed``: that folder can't be written to.
+    """
+    with store_errors("temporary files"):
+        spool = tempfile.TemporaryFile()  # noqa: SIM115 (closed below)
+    try:
+        yield spool
+    finally:
+        # What could not be written was told when it was to be.
+        with suppress(OSError):
+            spool.close()
+
+
 def spooled(row: dict[str, object], payload: bytes, spool: IO[bytes]) -> SpooledGop:
-    """Write a payload to the end of a file, and return its row with the place."""
-    spool_offset = spool.seek(0, 2)
-    spool.write(payload)
+    """Write a payload to the end of a file, and return its row with the place.
+
+    Raises
+    ------
+    StorageError
+        ``disk-full``: the folder for temporary files has no room for it.
+    """
+    with store_errors(tempfile.gettempdir()):
+        spool_offset = spool.seek(0, 2)
+        spool.write(payload)
+        spool.flush()
     return SpooledGop(row=row, spool_offset=spool_offset, num_bytes=len(payload))
 
 

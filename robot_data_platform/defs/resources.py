@@ -43,7 +43,8 @@ class Platform(dg.ConfigurableResource):  # type: ignore[type-arg]
     pages_url: str = Field(default="", description="Where a server shows the lake's pages.")
 
     def setup_for_execution(self, context: dg.InitResourceContext) -> None:
-        """Let every line that this process logs from here on say which run it is of."""
+        """Log whose run it is from here on; refuse a store on which commits could be lost."""
+        self.workplace.lake.check_writable()
         configure_logging()
         run = context.run
         if run is not None:

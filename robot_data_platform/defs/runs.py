@@ -15,6 +15,7 @@ from robot_data_platform.defs.graph import build_definitions
 from robot_data_platform.defs.ingest.sensors import run_key
 from robot_data_platform.defs.partitions import DATASETS, UPLOADS
 from robot_data_platform.errors import DataFaultError, ErrorKind, RobotDataError
+from robot_data_platform.storage.faults import showable, translate
 from robot_data_platform.telemetry.log_facts import log_facts
 
 if TYPE_CHECKING:
@@ -35,21 +36,38 @@ FALLBACK_HOME = ".rdp/dagster"
 
 @contextmanager
 def open_instance() -> Iterator[dg.DagsterInstance]:
-    """Yield the Dagster instance that ``dagster dev`` in this folder would use."""
-    home = os.environ.get("DAGSTER_HOME")
-    if not home:
-        home = os.getcwd() if Path(INSTANCE_FILE).is_file() else _fallback_home()
-    with dg.DagsterInstance.from_config(home) as instance:
-        yield instance
+    """Yield the Dagster instance that ``dagster dev`` in this folder would use.
+
+    Raises
+    ------
+    StorageError
+        ``disk-full``, ``store-denied`` or ``store-failed``: what happens can't be written down.
+    """
+    from sqlalchemy.exc import DBAPIError
+
+    home = _home()
+    try:
+        _make_home(home)
+        with dg.DagsterInstance.from_config(str(home)) as instance:
+            yield instance
+    except (OSError, DBAPIError) as err:
+        raise translate(err, str(home)) from showable(err)
 
 
-def _fallback_home() -> str:
-    home = Path(FALLBACK_HOME).resolve()
+def _home() -> Path:
+    stated = os.environ.get("DAGSTER_HOME")
+    if stated:
+        return Path(stated)
+    return Path.cwd() if Path(INSTANCE_FILE).is_file() else Path(FALLBACK_HOME).resolve()
+
+
+def _make_home(home: Path) -> None:
+    if home != Path(FALLBACK_HOME).resolve():
+        return
     home.mkdir(parents=True, exist_ok=True)
     file = home / INSTANCE_FILE
     if not file.is_file():
         file.write_text("telemetry: {enabled: false}\n")
-    return str(home)
 
 
 def ingest(instance: dg.DagsterInstance, platform: Platform, manifest: Manifest) -> None:

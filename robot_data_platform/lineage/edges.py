@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from robot_data_platform.core.run import RunInfo
-from robot_data_platform.storage.catalog import EdgeRow, add_edges
+from robot_data_platform.storage.catalog import EdgeRow, add_edges, list_edges
 from robot_data_platform.storage.lake import Lake
 
 
@@ -47,3 +47,28 @@ def record_edges(
         for table, version in inputs
     ]
     return add_edges(lake, rows, run.properties()).is_new if rows else False
+
+
+def edges_are_missing(
+    lake: Lake, dataset: str, output_table: str, run: RunInfo, since_ns: int
+) -> bool:
+    """Return whether a run committed rows of this asset and partition and died before its edges.
+
+    Asked by a run that finds the rows there.
+
+    Parameters
+    ----------
+    output_table : str
+        The table that the rows are in.
+    run : RunInfo
+        Asset and partition.
+    since_ns : int
+        When what the rows belong to was registered: edges from before are of other rows.
+    """
+    return not any(
+        edge["asset"] == run.asset
+        and edge["partition"] == run.partition
+        and edge["output_table"] == output_table
+        and edge["created_ns"] >= since_ns
+        for edge in list_edges(lake, dataset)
+    )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from robot_data_platform.errors import CommitConflictError
-from robot_data_platform.storage.commit import MAX_ATTEMPTS
+from robot_data_platform.storage.attempts import tried
 from robot_data_platform.storage.faults import store_errors
 from robot_data_platform.storage.table import LakeTable, open_table
 
@@ -36,9 +35,10 @@ def restate(
     Raises
     ------
     CommitConflictError
-        ``commit-conflict``: other writers won `MAX_ATTEMPTS` times in a row.
+        ``commit-conflict``: other writers won too many times in a row.
     """
-    for attempt in range(1, MAX_ATTEMPTS + 1):
+
+    def restated() -> LakeTable:
         table = open_table(uri)
         stale = _stale(of_table, table.metadata)
         stale_by_column = {
@@ -48,16 +48,14 @@ def restate(
         }
         if not stale and not stale_by_column:
             return table
-        try:
-            with store_errors(uri):
-                if stale:
-                    table.lance.update_schema_metadata(stale)
-                if stale_by_column:
-                    open_table(uri).lance.update_field_metadata(stale_by_column)
-        except CommitConflictError:
-            if attempt == MAX_ATTEMPTS:
-                raise
-    return open_table(uri)
+        with store_errors(uri):
+            if stale:
+                table.lance.update_schema_metadata(stale)
+            if stale_by_column:
+                open_table(uri).lance.update_field_metadata(stale_by_column)
+        return open_table(uri)
+
+    return tried(uri, restated)
 
 
 def _held(table: LakeTable, column: str) -> dict[str, str]:

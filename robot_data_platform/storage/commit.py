@@ -6,55 +6,33 @@ On a conflict the table is read again, the guard asked again, and the change bui
 from __future__ import annotations
 
 import json
-import random
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import lance
 import pyarrow as pa
 import pyarrow.compute as pc
 from lance.fragment import FragmentMetadata, write_fragments
 
-from robot_data_platform.errors import (
-    CommitConflictError,
-    ErrorKind,
-    InvalidInputError,
-    RobotDataError,
-)
+from robot_data_platform.errors import ErrorKind, InvalidInputError, RobotDataError
+from robot_data_platform.storage.attempts import tried
 from robot_data_platform.storage.condemned import refuse_condemned
 from robot_data_platform.storage.faults import store_errors
 from robot_data_platform.storage.operations import (
     Operation,
     addition,
     column_rewrite,
-    commit,
     mark_deleted,
     replacement,
 )
 from robot_data_platform.storage.reach import check_reachable
+from robot_data_platform.storage.swap import Committed as Committed
+from robot_data_platform.storage.swap import Guard as Guard
+from robot_data_platform.storage.swap import compare_and_swap
 from robot_data_platform.storage.table import LakeTable, open_table
 from robot_data_platform.storage.uri import storage_options
 
-MAX_ATTEMPTS = 40
-"""Commits tried before giving up; writers of one table are few, and each loser waits its turn."""
-
-
-@dataclass(frozen=True, slots=True)
-class Committed:
-    """How a change ended."""
-
-    version: int
-    """Version of the table that holds the change."""
-    is_new: bool
-    """False where the change was already there, so nothing was written."""
-
-
-Guard = Callable[[LakeTable], bool]
-"""Asked at the version that a commit would build on: is the change already there?"""
-
-_Build = Callable[[LakeTable], Operation | lance.Transaction | None]
-"""Makes the change for a version; None where that version needs none."""
+if TYPE_CHECKING:
+    import lance
 
 
 def write_rows(
@@ -122,7 +100,7 @@ def commit_fragments(
     Raises
     ------
     CommitConflictError
-        ``commit-conflict``: other writers won `MAX_ATTEMPTS` times in a row.
+        ``commit-conflict``: other writers won too many times in a row.
     StorageError
         ``store-failed``: maintenance took the fragments for those of a dead task.
     """
@@ -135,7 +113,7 @@ def commit_fragments(
             return replacement(deletion, new)
         return addition(table, new) if new else None
 
-    return _compare_and_swap(uri, build, properties, is_done)
+    return compare_and_swap(uri, build, properties, is_done)
 
 
 def append_rows(
@@ -168,7 +146,7 @@ def append_built(
             return replacement(deletion, new)
         return addition(table, new) if new else None
 
-    return _compare_and_swap(uri, build, properties, is_done)
+    return compare_and_swap(uri, build, properties, is_done)
 
 
 def rewrite_columns(
@@ -195,7 +173,7 @@ def rewrite_columns(
         new = _changing(table, rows.cast(schema), key)
         return column_rewrite(table, new, key) if new.num_rows else None
 
-    return _compare_and_swap(uri, build, properties, None)
+    return compare_and_swap(uri, build, properties, None)
 
 
 def _changing(table: LakeTable, rows: pa.Table, key: str) -> pa.Table:
@@ -226,22 +204,21 @@ def grow_schema(uri: str, fields: Sequence[pa.Field], metadata: Mapping[str, str
     InvalidInputError
         ``shape-mismatch``: a column is there with another type.
     """
-    for attempt in range(MAX_ATTEMPTS):
+
+    def grow() -> LakeTable:
         table = open_table(uri)
         missing = missing_fields(table, fields)
         stale = {k: v for k, v in metadata.items() if table.metadata.get(k) != v}
         if not missing and not stale:
             return table
-        try:
-            with store_errors(uri):
-                if missing:
-                    table.lance.add_columns(pa.schema([f.with_nullable(True) for f in missing]))
-                if stale:
-                    table.lance.update_schema_metadata({**stale})
-            return open_table(uri)
-        except CommitConflictError:
-            _pause(attempt)
-    raise _gave_up(uri)
+        with store_errors(uri):
+            if missing:
+                table.lance.add_columns(pa.schema([f.with_nullable(True) for f in missing]))
+            if stale:
+                table.lance.update_schema_metadata({**stale})
+        return open_table(uri)
+
+    return tried(uri, grow)
 
 
 def set_metadata(uri: str, entries: Callable[[Mapping[str, str]], Mapping[str, str]]) -> LakeTable:
@@ -255,18 +232,17 @@ def set_metadata(uri: str, entries: Callable[[Mapping[str, str]], Mapping[str, s
         Returns what to set, given what there is; nothing is written where it returns nothing.
         Called again where another writer was first.
     """
-    for attempt in range(MAX_ATTEMPTS):
+
+    def set_entries() -> LakeTable:
         table = open_table(uri)
         new = entries(table.metadata)
         if not new:
             return table
-        try:
-            with store_errors(uri):
-                table.lance.update_schema_metadata({**new})
-            return open_table(uri)
-        except CommitConflictError:
-            _pause(attempt)
-    raise _gave_up(uri)
+        with store_errors(uri):
+            table.lance.update_schema_metadata({**new})
+        return open_table(uri)
+
+    return tried(uri, set_entries)
 
 
 def missing_fields(table: LakeTable, fields: Sequence[pa.Field]) -> list[pa.Field]:
@@ -295,35 +271,4 @@ def _other_type(table: LakeTable, field: pa.Field) -> InvalidInputError:
         column=field.name,
         expected=str(held),
         got=str(field.type),
-    )
-
-
-def _compare_and_swap(
-    uri: str, build: _Build, properties: Mapping[str, str], is_done: Guard | None
-) -> Committed:
-    for attempt in range(MAX_ATTEMPTS):
-        table = open_table(uri)
-        if is_done is not None and is_done(table):
-            return Committed(table.version, is_new=False)
-        try:
-            change = build(table)
-            if change is None:
-                return Committed(table.version, is_new=False)
-            return Committed(commit(table, change, properties), is_new=True)
-        except CommitConflictError:
-            _pause(attempt)
-    raise _gave_up(uri)
-
-
-def _pause(attempt: int) -> None:
-    # At random, or writers that met once meet again.
-    time.sleep(min(0.02 * 1.5**attempt, 1.0) * random.uniform(0.5, 1.0))
-
-
-def _gave_up(uri: str) -> CommitConflictError:
-    return CommitConflictError(
-        f"Table {uri!r} was changed by other writers {MAX_ATTEMPTS} times in a row. "
-        "Run the same command again when fewer writers are active.",
-        kind=ErrorKind.COMMIT_CONFLICT,
-        uri=uri,
     )

@@ -38,6 +38,11 @@ _NEWER = _Fault(
     "A newer release wrote it; install that release of robot_data_platform.",
 )
 _FULL = _Fault(ErrorKind.DISK_FULL, StorageError, "Free space; nothing half written is visible.")
+_BAD_DISK = _Fault(
+    ErrorKind.STORE_FAILED,
+    StorageError,
+    "Check the disk and the room on it, then run the same command again.",
+)
 _NO_BUCKET = _Fault(
     ErrorKind.BUCKET_NOT_FOUND, NotFoundError, "Create the bucket, or correct the location."
 )
@@ -82,13 +87,14 @@ _FAULT_BY_PATTERN: tuple[tuple[str, _Fault], ...] = (
     (r"commit conflict|concurrent writers|incompatible transaction|preempted", _CONFLICT),
     (r"please upgrade lance", _NEWER),
     # With little room left, Lance writes part of a blob and then finds it short.
-    (r"StorageFull|no space left|exceeds blob object size", _FULL),
+    (r"StorageFull|no space left|disk is full|exceeds blob object size", _FULL),
+    (r"disk I/O error", _BAD_DISK),
     (r"failed to fill whole buffer", _DAMAGED),
     (r"NoSuchBucket", _NO_BUCKET),
     (
         r"AccessDenied|Forbidden|Unauthorized|SignatureDoesNotMatch|InvalidAccessKeyId"
         r"|InvalidToken|ExpiredToken|lacked the necessary privileges|permission denied"
-        r"|Failed to get AWS credentials|NoCredentials|PartialCredentials",
+        r"|Failed to get AWS credentials|NoCredentials|PartialCredentials|readonly database",
         _DENIED,
     ),
     (

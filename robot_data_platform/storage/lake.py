@@ -46,6 +46,17 @@ class Lake:
     def __init__(self, root: str | Path) -> None:
         self.root = normalise_root(root)
 
+    def check_writable(self) -> Lake:
+        """Return this lake, unless its store would lose commits; for whoever is about to write.
+
+        Raises
+        ------
+        StorageError
+            ``store-unsafe``: the store ignores or refuses ``If-None-Match``; ``store-denied``.
+        """
+        check_conditional_put(self.root)
+        return self
+
     def table_uri(self, dataset: str, table: str) -> str:
         """Return where a dataset's table is."""
         return join(self.root, check_name(dataset, "dataset"), f"{table}.lance")
@@ -115,7 +126,7 @@ class Lake:
         table = find_table(uri)
         if table is not None:
             return ensure_config(table, config or {})
-        check_conditional_put(self.root)
+        self.check_writable()
         return create_table(uri, columns, config)
 
     def datasets(self) -> list[str]:

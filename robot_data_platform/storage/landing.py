@@ -18,7 +18,11 @@ from robot_data_platform.errors import (
 )
 from robot_data_platform.storage.checksum import check_file, sha256_of
 from robot_data_platform.storage.faults import object_exists
-from robot_data_platform.storage.objects import ObjectStore, object_store
+from robot_data_platform.storage.objects import (
+    ObjectStore,
+    check_conditional_put,
+    object_store,
+)
 from robot_data_platform.storage.remote_source import RemoteSource
 from robot_data_platform.storage.source import LocalSource, file_missing, safe_relative
 from robot_data_platform.storage.uri import is_s3, join, normalise_root
@@ -90,9 +94,12 @@ class Landing:
             ``empty-source``: there is nothing to upload.
         InvalidInputError
             ``already-exists``: the upload id is taken; ``invalid-name``.
+        StorageError
+            ``store-unsafe``: on this store two uploads of one id could both win.
         """
         check_name(dataset, "dataset")
         check_name(upload, "upload")
+        check_conditional_put(self.root)
         self._check_free(upload)
         files = _files_of(source)
         entries = []

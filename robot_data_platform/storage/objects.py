@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
-from robot_data_platform.errors import InvalidInputError
+from robot_data_platform.errors import ErrorKind, InvalidInputError, NotFoundError
 from robot_data_platform.storage.faults import unsafe_store
 from robot_data_platform.storage.local_store import LocalStore
 from robot_data_platform.storage.s3_store import S3Store
-from robot_data_platform.storage.uri import is_s3
+from robot_data_platform.storage.uri import is_s3, storage_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,17 +56,36 @@ def store_clock_s(root: str) -> float | None:
 def check_conditional_put(root: str) -> None:
     """Refuse a store that ignores ``If-None-Match``: on such a store commits would be lost.
 
+    Asked once per root and process where the store honours it.
+
     Raises
     ------
     StorageError
         ``store-unsafe``: a second conditional PUT of one key was accepted, or the header refused.
+    NotFoundError
+        ``bucket-not-found``.
     """
-    if not is_s3(root):
-        return
+    if is_s3(root):
+        _probe(root, (storage_options(root) or {}).get("aws_endpoint", ""))
+
+
+@lru_cache(maxsize=64)
+def _probe(root: str, endpoint: str) -> None:
+    """Put one object twice; ``endpoint`` only tells apart what was asked before."""
     store, key = S3Store(root), "_catalog/.conditional-put-probe"
+    _check_bucket(store, key)
     for _ in range(2):
         try:
             store.put_bytes(b"probe", key, only_new=True)
         except InvalidInputError:
             return
     raise unsafe_store(root, "accepted a second conditional PUT of one key: expected 412")
+
+
+def _check_bucket(store: S3Store, key: str) -> None:
+    """Refuse a bucket that is not there: some stores would make one of whatever is put."""
+    try:
+        store.get_bytes(key)
+    except NotFoundError as err:
+        if err.kind is ErrorKind.BUCKET_NOT_FOUND:
+            raise

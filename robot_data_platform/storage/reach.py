@@ -15,12 +15,14 @@ from robot_data_platform.storage.faults import store_errors
 from robot_data_platform.storage.uri import is_s3, storage_options
 
 ANSWER_TIMEOUT_S = 8
-"""How long a store may take for its first answer."""
+"""How long a store may take for its first answer; a question without one is put once more."""
 
 _IMPATIENCE = {
     "timeout": f"{ANSWER_TIMEOUT_S}s",
     "connect_timeout": "2s",
-    "client_max_retries": "0",
+    "client_max_retries": "3",
+    "client_retry_timeout": str(ANSWER_TIMEOUT_S + 1),
+    "lance_aimd_max_retries": "0",
 }
 
 _FINAL = (ErrorKind.STORE_UNREACHABLE, ErrorKind.STORE_DENIED)

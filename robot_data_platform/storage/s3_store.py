@@ -6,9 +6,10 @@ from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, TypeVar
 
 from robot_data_platform.errors import ErrorKind, StorageError
+from robot_data_platform.storage.attempts import Attempts
 from robot_data_platform.storage.faults import (
     object_absent,
     object_exists,
@@ -25,7 +26,7 @@ from robot_data_platform.storage.uri import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from mypy_boto3_s3.client import S3Client
@@ -33,11 +34,20 @@ if TYPE_CHECKING:
 
     from robot_data_platform.errors import RobotDataError
 
+Value = TypeVar("Value")
+
 READ_TIMEOUT_S = 10
-"""How long S3 may be silent within one answer; each request is tried three times."""
+"""How long S3 may be silent within one answer."""
+
+MAX_REQUESTS = 4
+"""How often botocore tries a request, the first time included, with pauses that double."""
 
 _EXISTS_CODES = {"PreconditionFailed", "412", "ConditionalRequestConflict"}
 _ABSENT_CODES = {"NoSuchKey", "404"}
+
+
+class _Condition(TypedDict, total=False):
+    IfNoneMatch: str
 
 
 class S3Store:
@@ -50,36 +60,53 @@ class S3Store:
 
     def put_file(self, local: Path, key: str) -> None:
         """Upload a local file, in parts where it is large."""
-        with s3_errors(join(self.root, key)):
-            self._client.upload_file(str(local), self._bucket, self._key(key))
+        target = self._key(key)
+        self._tried(key, lambda: self._client.upload_file(str(local), self._bucket, target))
 
     def put_bytes(self, data: bytes, key: str, *, only_new: bool = False) -> None:
         """Write an object whole; ``only_new`` is a conditional PUT."""
+        condition: _Condition = {"IfNoneMatch": "*"} if only_new else {}
         target = self._key(key)
-        with s3_errors(join(self.root, key)):
-            if only_new:
-                self._client.put_object(Bucket=self._bucket, Key=target, Body=data, IfNoneMatch="*")
-            else:
-                self._client.put_object(Bucket=self._bucket, Key=target, Body=data)
+        self._tried(
+            key,
+            lambda: self._client.put_object(
+                Bucket=self._bucket, Key=target, Body=data, **condition
+            ),
+        )
 
     def get_bytes(self, key: str) -> bytes:
         """Return an object."""
-        with s3_errors(join(self.root, key)):
-            body = self._client.get_object(Bucket=self._bucket, Key=self._key(key))["Body"]
-            with body:
+        target = self._key(key)
+
+        def read() -> bytes:
+            with self._client.get_object(Bucket=self._bucket, Key=target)["Body"] as body:
                 return bytes(body.read())
+
+        return self._tried(key, read)
 
     def fetch(self, key: str, local: Path) -> None:
         """Download an object to a local file."""
-        with s3_errors(join(self.root, key)):
-            self._client.download_file(self._bucket, self._key(key), str(local))
+        source = self._key(key)
+        self._tried(key, lambda: self._client.download_file(self._bucket, source, str(local)))
 
     def list_keys(self, prefix: str, after: str = "", limit: int | None = None) -> list[str]:
         """Return keys below ``prefix``, a page of the store's listing at a time."""
-        with s3_errors(join(self.root, prefix)):
-            found = islice(self._pages(self._key(prefix), after, limit), limit)
-            # Stores that keep folders list one folder after the other.
-            return sorted(found)
+        below = self._key(prefix)
+        # Stores that keep folders list one folder after the other.
+        return self._tried(prefix, lambda: sorted(islice(self._pages(below, after, limit), limit)))
+
+    def _tried(self, key: str, work: Callable[[], Value]) -> Value:
+        """Do some work, again where an answer breaks off, which botocore does not do."""
+        uri = join(self.root, key)
+        attempts = Attempts(uri)
+        while True:
+            try:
+                with s3_errors(uri):
+                    return work()
+            except StorageError as err:
+                if not _is_broken_off(err.__cause__):
+                    raise
+                attempts.again(err)
 
     def list_sizes(self, prefix: str) -> dict[str, int]:
         """Return the bytes of each object below ``prefix``, by key."""
@@ -138,12 +165,14 @@ def s3_errors(uri: str) -> Iterator[None]:
     """Raise this project's errors for what boto3 raises inside the block."""
     from boto3.exceptions import Boto3Error
     from botocore.exceptions import BotoCoreError, ClientError
+    from urllib3.exceptions import HTTPError
 
     try:
         yield
     except ClientError as err:
         raise _answered(err.response.get("Error", {}).get("Code", ""), err, uri) from showable(err)
-    except (BotoCoreError, Boto3Error, OSError) as err:
+    # The body of an error's answer is read outside of what botocore translates.
+    except (BotoCoreError, Boto3Error, HTTPError, OSError) as err:
         raise translate(err, uri) from showable(err)
 
 
@@ -154,6 +183,13 @@ def _not_deleted(uri: str, code: str) -> StorageError:
         kind=ErrorKind.STORE_FAILED,
         uri=uri,
     )
+
+
+def _is_broken_off(cause: BaseException | None) -> bool:
+    from botocore.exceptions import IncompleteReadError, ResponseStreamingError
+    from urllib3.exceptions import HTTPError
+
+    return isinstance(cause, IncompleteReadError | ResponseStreamingError | HTTPError)
 
 
 def _answered(code: str, error: Exception, uri: str) -> RobotDataError:
@@ -180,7 +216,7 @@ def _s3_client(options: frozenset[tuple[str, str]]) -> S3Client:
         config=Config(
             connect_timeout=CONNECT_TIMEOUT_S,
             read_timeout=READ_TIMEOUT_S,
-            retries={"total_max_attempts": 3, "mode": "standard"},
+            retries={"total_max_attempts": MAX_REQUESTS, "mode": "standard"},
             # As Lance does: a store of one's own seldom has a host name for each bucket.
             s3={"addressing_style": "path" if "aws_endpoint" in given else "auto"},
         ),

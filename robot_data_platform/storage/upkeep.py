@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, TypeVar
 
 import lance
 
-from robot_data_platform.errors import CommitConflictError
+from robot_data_platform.errors import CommitConflictError, StorageError
+from robot_data_platform.storage.attempts import Attempts
 from robot_data_platform.storage.faults import store_errors
 from robot_data_platform.storage.operations import addition, commit, mark_deleted
 from robot_data_platform.storage.table import LakeTable, open_table
@@ -84,12 +84,10 @@ def retrying(uri: str, work: Callable[[LakeTable], Value]) -> Value:
     CommitConflictError
         ``commit-conflict``: other writers won `MAX_ATTEMPTS` times in a row.
     """
-    for attempt in range(MAX_ATTEMPTS):
+    attempts = Attempts(uri, max_conflicts=MAX_ATTEMPTS)
+    while True:
         try:
             with store_errors(uri):
                 return work(open_table(uri))
-        except CommitConflictError:
-            if attempt + 1 == MAX_ATTEMPTS:
-                raise
-            time.sleep(0.1 * 2**attempt)
-    raise AssertionError("unreachable: the last attempt returns or raises")
+        except (CommitConflictError, StorageError) as err:
+            attempts.again(err)

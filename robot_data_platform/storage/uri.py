@@ -14,8 +14,23 @@ S3_SCHEME = "s3://"
 CONNECT_TIMEOUT_S = 3
 """How long a connection to an object store may take to be made."""
 
-RETRY_TIMEOUT_S = 20
-"""How long Lance repeats a request that fails, so that a store may restart under a reader."""
+REQUEST_TIMEOUT_S = 30
+"""How long one request of Lance may take, a part of 5 MiB to be sent or read included."""
+
+RETRY_TIMEOUT_S = 45
+"""How long Lance repeats a request that fails, so that a store may restart under a reader.
+
+Longer than one request may take, or a request that was never answered would not be repeated.
+"""
+
+MAX_RETRIES = 3
+"""How often Lance's client repeats a request, with pauses that grow from 0.1 s."""
+
+MAX_THROTTLE_RETRIES = 1
+"""How often Lance starts such a row of requests anew, at a lower rate, when the row has failed."""
+
+MAX_DOWNLOAD_RETRIES = 3
+"""How often Lance asks again for an answer whose body broke off."""
 
 _BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -104,7 +119,11 @@ def storage_options(uri: str) -> dict[str, str] | None:
     }
     options.setdefault("aws_region", "us-east-1")
     options["connect_timeout"] = f"{CONNECT_TIMEOUT_S}s"
+    options["timeout"] = f"{REQUEST_TIMEOUT_S}s"
+    options["client_max_retries"] = str(MAX_RETRIES)
     options["client_retry_timeout"] = str(RETRY_TIMEOUT_S)
+    options["lance_aimd_max_retries"] = str(MAX_THROTTLE_RETRIES)
+    options["download_retry_count"] = str(MAX_DOWNLOAD_RETRIES)
     if options.get("aws_endpoint", "").startswith("http://"):
         options["allow_http"] = "true"
     return options

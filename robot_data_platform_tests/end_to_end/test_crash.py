@@ -1,12 +1,8 @@
-"""An ingestion that is killed shows all or nothing, and the next run finishes it."""
+"""An ingestion that ends right after one of its commits is finished by the next run."""
 
 from __future__ import annotations
 
-import random
 import shutil
-import signal
-import time
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,18 +20,13 @@ from robot_data_platform_tests.compute.uploads import (
     versions,
     workplace,
 )
-from robot_data_platform_tests.end_to_end.processes import go, kill, started
 
-NUM_KILLS = 10
-KILLS_WITH_WORKERS = (4, 9)
-"""Kills of an ingestion with two worker processes; the others do all in one process."""
-SEED = 20
 SHAPE = RawlogShape(num_episodes=3, num_rows=16, faults={1: "truncated_video"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """A place with an upload in dataset ``old``, another in ``robot``, and two that only landed."""
+    """A place with an upload in dataset ``old``, another in ``robot``, and one that only landed."""
 
     place: Workplace
     earlier: tuple[RawlogEpisode, ...]
@@ -52,68 +43,14 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
     earlier = land(place, "robot", "u1", before)
     ingest(place, "o1")
     ingest(place, "u1")
-    land(place, "robot", "u2", SHAPE)
-    episodes = land(place, "fresh", "f1", SHAPE)
+    episodes = land(place, "robot", "u2", SHAPE)
     killed = tuple(episode for episode in episodes if episode.fault is None)
     return Prepared(place=place, earlier=earlier, killed=killed)
-
-
-@pytest.fixture(scope="module")
-def duration_s(prepared: Prepared, tmp_path_factory: pytest.TempPathFactory) -> dict[int, float]:
-    """Seconds that the ingestion takes when nobody kills it, by number of workers."""
-    measured = {}
-    with ExitStack() as stack:
-        processes = {
-            num_workers: stack.enter_context(
-                started(copied(prepared.place, tmp_path_factory.mktemp("run")), "f1", num_workers)
-            )
-            for num_workers in (1, 2)
-        }
-        go(*processes.values())
-        begin = time.monotonic()
-        for num_workers, process in processes.items():
-            assert process.wait() == 0
-            measured[num_workers] = time.monotonic() - begin
-    return measured
 
 
 def copied(place: Workplace, folder: Path) -> Workplace:
     shutil.copytree(Path(place.lake_root).parent, folder, dirs_exist_ok=True)
     return workplace(folder)
-
-
-@pytest.mark.parametrize("number", range(NUM_KILLS))
-def test_a_killed_ingestion_shows_all_or_nothing_and_the_next_run_finishes_it(
-    prepared: Prepared, duration_s: dict[int, float], tmp_path: Path, number: int
-) -> None:
-    # Every second one is the first upload of its dataset, so that its tables are made too.
-    dataset, upload = (("robot", "u2"), ("fresh", "f1"))[number % 2]
-    num_workers = 2 if number in KILLS_WITH_WORKERS else 1
-    delay_s = random.Random(SEED + number).uniform(0, duration_s[num_workers])
-    place = kill_after(prepared.place, tmp_path, upload, num_workers, delay_s)
-
-    shown = published(place, dataset, upload)
-    assert len(shown) in (0, SHAPE.num_episodes)
-    if shown:
-        assert_holds(place, dataset, upload, prepared.killed)
-    assert_holds(place, "old", "o1", prepared.earlier)
-
-    ingest(place, upload)
-    assert_whole(place, dataset, upload, prepared)
-
-
-def kill_after(
-    source: Workplace, folder: Path, upload: str, num_workers: int, delay_s: float
-) -> Workplace:
-    """Kill an ingestion after a delay; where it was over by then, another one after half of it."""
-    place = copied(source, folder / str(delay_s))
-    with started(place, upload, num_workers) as process:
-        go(process)
-        time.sleep(delay_s)
-        kill(process)
-        if process.wait() == -signal.SIGKILL:
-            return place
-    return kill_after(source, folder, upload, num_workers, delay_s / 2)
 
 
 def assert_whole(place: Workplace, dataset: str, upload: str, prepared: Prepared) -> None:

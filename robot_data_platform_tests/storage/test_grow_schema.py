@@ -12,7 +12,7 @@ from robot_data_platform.core.schema import (
     vector_field,
 )
 from robot_data_platform.errors import CommitConflictError, ErrorKind, InvalidInputError
-from robot_data_platform.storage import commit as commit_module
+from robot_data_platform.storage import attempts as attempts_module
 from robot_data_platform.storage.commit import (
     append_rows,
     commit_fragments,
@@ -125,7 +125,7 @@ def test_a_grower_that_always_loses_gives_up(
             "Retryable commit conflict for version 3: preempted by concurrent transaction"
         )
 
-    monkeypatch.setattr(commit_module, "MAX_ATTEMPTS", 2)
+    monkeypatch.setattr(attempts_module, "MAX_CONFLICTS", 2)
     monkeypatch.setattr(type(frames.lance), "add_columns", conflict)
     with pytest.raises(CommitConflictError, match="2 times in a row"):
         grow_schema(frames.uri, camera_fields("wrist"), {})

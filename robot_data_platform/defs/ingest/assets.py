@@ -7,23 +7,31 @@ import dagster as dg
 from robot_data_platform.compute.findings import record_source_findings
 from robot_data_platform.compute.frames import write_frames
 from robot_data_platform.compute.gop_video import write_gop_video
+from robot_data_platform.compute.ingestion import Ingestion
 from robot_data_platform.compute.pictures import contact_sheets
 from robot_data_platform.compute.publish import publish_episodes
 from robot_data_platform.compute.quality import write_quality
 from robot_data_platform.compute.registration import register_upload
 from robot_data_platform.compute.spatial import write_spatial
+from robot_data_platform.core.run import RunInfo
 from robot_data_platform.defs.failures import failures
 from robot_data_platform.defs.metadata import Metadata, data_version, picture, table_metadata
 from robot_data_platform.defs.partitions import UPLOADS
 from robot_data_platform.defs.progress import progress_of
 from robot_data_platform.defs.resources import Platform, run_info
-from robot_data_platform.lineage.edges import record_edges
+from robot_data_platform.lineage.edges import edges_are_missing, record_edges
 from robot_data_platform.storage.uri import join
 
 CODE_VERSION = "1"
 RETRY = dg.RetryPolicy(
     max_retries=2, delay=5, backoff=dg.Backoff.EXPONENTIAL, jitter=dg.Jitter.PLUS_MINUS
 )
+
+
+def _untold(ingestion: Ingestion, table: str, run: RunInfo) -> bool:
+    """Return whether an earlier run wrote the rows and died before it told what they came from."""
+    lake, since_ns = ingestion.workplace.lake, ingestion.registered_ns
+    return edges_are_missing(lake, ingestion.dataset, table, run, since_ns)
 
 
 @dg.asset(
@@ -81,7 +89,7 @@ def gop_video(context: dg.AssetExecutionContext, platform: Platform) -> dg.Mater
         sheets = contact_sheets(ingestion, result.gops_version)
         lake, dataset = ingestion.workplace.lake, ingestion.dataset
         uploads = lake.ensure_catalog("uploads").version
-        if result.is_new:
+        if result.is_new or _untold(ingestion, "gops", run):
             record_edges(lake, dataset, ("gops", result.gops_version), [("uploads", uploads)], run)
     metadata: Metadata = {
         **table_metadata(lake, dataset, "gops", result.gops_version, {"uploads": uploads}),
@@ -121,7 +129,7 @@ def frames(context: dg.AssetExecutionContext, platform: Platform) -> dg.Material
         result = write_frames(ingestion, platform.fanout, run, told)
         reads = {"gops": result.gops_version}
         lake, dataset = ingestion.workplace.lake, ingestion.dataset
-        if result.is_new:
+        if result.is_new or _untold(ingestion, "frames", run):
             record_edges(lake, dataset, ("frames", result.frames_version), list(reads.items()), run)
     return dg.MaterializeResult(
         data_version=data_version(dataset, "frames", result.frames_version),
@@ -155,7 +163,7 @@ def episodes(context: dg.AssetExecutionContext, platform: Platform) -> dg.Materi
             ingestion, platform.fanout, run, progress_of("episodes", context.log)
         )
         lake, dataset = ingestion.workplace.lake, ingestion.dataset
-        if result.is_new:
+        if result.is_new or _untold(ingestion, "episodes", run):
             record_edges(
                 lake,
                 dataset,
@@ -199,7 +207,7 @@ def quality_results(
             ingestion, platform.fanout, run, progress_of("quality_results", context.log)
         )
         lake, dataset = ingestion.workplace.lake, ingestion.dataset
-        if result.is_new:
+        if result.is_new or _untold(ingestion, "quality", run):
             record_edges(
                 lake, dataset, ("quality", result.quality_version), list(result.reads.items()), run
             )
@@ -243,7 +251,7 @@ def spatial_results(
             segmenter=platform.segmenter_name,
         )
         lake, dataset = ingestion.workplace.lake, ingestion.dataset
-        if result.is_new:
+        if result.is_new or _untold(ingestion, "spatial", run):
             record_edges(
                 lake, dataset, ("spatial", result.spatial_version), list(result.reads.items()), run
             )
