@@ -44,8 +44,8 @@ class Platform(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     def setup_for_execution(self, context: dg.InitResourceContext) -> None:
         """Log whose run it is from here on; refuse a store on which commits could be lost."""
-        self.workplace.lake.check_writable()
         configure_logging()
+        self.workplace.lake.check_writable()
         run = context.run
         if run is not None:
             adopt_facts({"run_id": run.run_id, "job": run.job_name, **subject_of(run)})
