@@ -1,0 +1,114 @@
+"""What has to hold after every step: the lake shows what the model holds, whole and once."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from robot_data_platform.storage.lake import Lake
+from robot_data_platform.storage.table import LakeTable
+from robot_data_platform_tests.soak.model import DATASET, Model, Row
+from robot_data_platform_tests.soak.releases import assert_release, assert_releases_listed
+from robot_data_platform_tests.soak.seen import Pictures, assert_frames, edges_of, episodes_of
+
+READ = ("episodes", "frames", "gops", "quality")
+
+
+class Watch:
+    """Looks at all of a lake; what did not change since the last look is not read again."""
+
+    def __init__(self, lake: Lake, model: Model) -> None:
+        self._lake, self._model = lake, model
+        self._seen: dict[str, int] = {}
+        self._columns: set[str] = set()
+        self._num_looks = 0
+        self._is_trusted = True
+
+    def distrust(self) -> None:
+        """Read everything again at the next look: files may have been removed."""
+        self._is_trusted = False
+
+    def look(self) -> None:
+        """Hold the lake against the model."""
+        tables = {name: self._lake.find(DATASET, name) for name in READ}
+        versions = {name: table.version for name, table in tables.items() if table is not None}
+        if versions != self._seen or not self._is_trusted:
+            self._look_at_rows(tables)
+        self._look_at_catalog()
+        self._look_at_releases()
+        self._seen, self._is_trusted = versions, True
+        self._num_looks += 1
+
+    def _look_at_rows(self, tables: dict[str, LakeTable | None]) -> None:
+        episodes, frames, gops = (tables[name] for name in ("episodes", "frames", "gops"))
+        shown = {} if episodes is None else episodes_of(episodes)
+        assert _without_null(shown) == _without_null(self._model.episodes)
+        pictures = None if gops is None else Pictures(gops)
+        rows: list[Row] = [] if frames is None else frames.read().to_pylist()
+        by_range = _Ranges(self._model).group(rows)
+        for name, ingested in self._model.ingestions.items():
+            assert pictures is not None or not ingested.has_gops
+            if pictures is not None:
+                good = set(list(ingested.indices())[: ingested.content.num_good])
+                found = pictures.indices() & set(ingested.indices())
+                assert found == (good if ingested.has_gops else set()), name
+                mine, is_there = by_range.get(name, []), ingested.has_frames
+                assert_frames(mine, ingested, pictures, is_there=is_there)
+        if frames is not None:
+            assert self._columns <= set(frames.schema.names)
+            self._columns = set(frames.schema.names)
+        if tables["quality"] is not None:
+            _assert_findings(tables["quality"], self._model)
+
+    def _look_at_catalog(self) -> None:
+        assert edges_of(self._lake) == Counter(self._model.edges)
+        table = self._lake.find_catalog("uploads")
+        columns = ["ingestion_id", "first_episode_index", "num_episodes"]
+        rows = [] if table is None else table.read(columns).to_pylist()
+        assert [tuple(row.values()) for row in rows] == [
+            (one.ingestion_id, one.first_index, one.content.num_episodes)
+            for one in self._model.ingestions.values()
+        ]
+
+    def _look_at_releases(self) -> None:
+        assert_releases_listed(self._lake, self._model)
+        releases = list(self._model.releases.values())
+        if releases and self._is_trusted:
+            releases = [releases[self._num_looks % len(releases)]]
+        for release in releases:
+            assert_release(self._lake, self._model, release)
+
+
+def _without_null(rows: dict[str, Row]) -> dict[str, Row]:
+    """Return rows without what is null: a column that came later is null in older rows."""
+    return {
+        key: {name: value for name, value in row.items() if value is not None}
+        for key, row in rows.items()
+    }
+
+
+class _Ranges:
+    """Which ingestion an episode index belongs to."""
+
+    def __init__(self, model: Model) -> None:
+        self._name_by_index = {
+            index: name for name, one in model.ingestions.items() for index in one.indices()
+        }
+
+    def group(self, rows: list[Row]) -> dict[str, list[Row]]:
+        """Return rows by ingestion; a row of none fails."""
+        grouped: dict[str, list[Row]] = {}
+        for row in rows:
+            grouped.setdefault(self._name_by_index[int(str(row["episode_index"]))], []).append(row)
+        return grouped
+
+
+def _assert_findings(quality: LakeTable, model: Model) -> None:
+    """Hold the counts in each judged row against the findings that hold of it."""
+    columns = ["episode_index", "rules_version", "severity"]
+    found = Counter(tuple(row.values()) for row in quality.read(columns).to_pylist())
+    for row in model.episodes.values():
+        if row["q_version"] is not None:
+            versions = (row["ingestion_id"], row["q_version"])
+            for severity in ("info", "warn", "fail"):
+                held = sum(found[row["episode_index"], version, severity] for version in versions)
+                assert row[f"q_num_{severity}"] == held, (row["episode_index"], severity)

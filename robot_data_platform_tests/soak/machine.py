@@ -1,0 +1,227 @@
+"""Any order of what can be done to a lake, with a model beside it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import ClassVar
+
+import pyarrow as pa
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from robot_data_platform.compute.ingestion import Workplace
+from robot_data_platform.compute.maintenance import UpkeepPolicy, maintain_dataset
+from robot_data_platform.core.run import RunInfo
+from robot_data_platform.storage.commit import grow_schema, rewrite_columns
+from robot_data_platform.storage.upkeep import compact, ensure_index, fold_indices
+from robot_data_platform_tests.soak.content import Content, land
+from robot_data_platform_tests.soak.effects import apply, assert_ended, collect
+from robot_data_platform_tests.soak.invariants import Watch
+from robot_data_platform_tests.soak.materialize import materialize
+from robot_data_platform_tests.soak.model import ASSETS, DATASET, Landed, Model
+from robot_data_platform_tests.soak.releases import make_release
+from robot_data_platform_tests.soak.seams import before_commit
+
+S_NS, DAY_NS = 10**9, 86_400 * 10**9
+MAX_RELEASES = 4
+TABLES = ("gops", "frames", "episodes", "quality", "spatial", "measurements", "splits")
+
+UPLOADS = st.sampled_from(["u1", "u2", "u3"])
+CONTENTS = st.builds(
+    Content,
+    seed=st.integers(0, 9),
+    num_episodes=st.integers(1, 3),
+    cameras=st.sampled_from([("env",), ("env",), ("env", "wrist")]),
+    has_gripper=st.booleans(),
+    fault=st.sampled_from([None, None, None, "nan_state", "truncated_video", "time_backwards"]),
+)
+POLICIES = st.builds(
+    UpkeepPolicy,
+    keep_versions=st.sampled_from([timedelta(0), timedelta(days=14)]),
+    grace=st.sampled_from([timedelta(0), timedelta(days=1)]),
+)
+GENTLE = UpkeepPolicy(keep_versions=timedelta(days=14), grace=timedelta(days=1), scrub=False)
+
+
+class AnyOrder(RuleBasedStateMachine):
+    """One dataset of at most three uploads, whose corrections are many."""
+
+    counts: ClassVar[Counter[str]] = Counter()
+    """How often each rule ran, over all machines of the process."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = tempfile.TemporaryDirectory(prefix="rdp-soak-")
+        root = Path(self.folder.name)
+        self.place = Workplace(lake_root=str(root / "lake"), landing_root=str(root / "landing"))
+        self.lake = self.place.lake
+        self.model = Model()
+        self.watch = Watch(self.lake, self.model)
+        self.now_ns = 1_800_000_000 * S_NS
+        self.num_runs = 0
+
+    def run_of(self, asset: str, upload: str | None = None) -> RunInfo:
+        """Return a run of its own, a second later than the last one."""
+        self.num_runs += 1
+        self.now_ns += S_NS
+        return RunInfo(
+            run_id=f"run-{self.num_runs}",
+            asset=asset,
+            partition=upload,
+            code_version="0",
+            created_ns=self.now_ns,
+        )
+
+    def teardown(self) -> None:
+        self.folder.cleanup()
+
+    @rule(upload=UPLOADS, content=CONTENTS)
+    def upload_or_correct(self, upload: str, content: Content) -> None:
+        self.count("upload" if upload not in self.model.landed else "correct")
+        manifest = land(self.place, DATASET, upload, content)
+        self.model.landed[upload] = Landed(content, manifest)
+
+    @precondition(lambda self: self.model.landed)
+    @rule(data=st.data())
+    def upload_the_same_again(self, data: st.DataObject) -> None:
+        upload = self.draw_upload(data)
+        landed = self.model.landed[upload]
+        self.count("upload again")
+        assert land(self.place, DATASET, upload, landed.content) == landed.manifest
+
+    @precondition(lambda self: self.model.landed)
+    @rule(data=st.data(), asset=st.sampled_from(ASSETS))
+    def materialize_any(self, data: st.DataObject, asset: str) -> None:
+        self.count(asset)
+        self.materialize(asset, self.draw_upload(data))
+
+    @precondition(lambda self: self.model.landed)
+    @rule(data=st.data(), num_assets=st.integers(4, len(ASSETS)))
+    def materialize_in_order(self, data: st.DataObject, num_assets: int) -> None:
+        upload = self.draw_upload(data)
+        self.count("ingest")
+        for asset in ASSETS[:num_assets]:
+            self.materialize(asset, upload)
+
+    @precondition(lambda self: self.model.landed)
+    @rule(
+        data=st.data(),
+        asset=st.sampled_from(ASSETS),
+        number=st.integers(0, 2),
+        other=st.sampled_from([*ASSETS, "maintain", "release", "compact"]),
+    )
+    def two_at_once(self, data: st.DataObject, asset: str, number: int, other: str) -> None:
+        """Let another writer in, just before a commit of a step."""
+        mine, theirs = self.draw_upload(data), self.draw_upload(data)
+        intruders: dict[str, Callable[[], None]] = {
+            "maintain": lambda: self.maintain(GENTLE),
+            "release": self.release,
+            "compact": self.compact_all,
+        }
+        self.count(f"two at once: {other if other in intruders else 'asset'}")
+        ingested = self.model.ingestion(mine)
+        if other == "maintain" and ingested and not self.model.is_published(ingested):
+            self.renew(mine)
+        intrude = intruders.get(other, lambda: self.materialize(other, theirs))
+        self.materialize(asset, mine, meanwhile=(number, intrude))
+
+    @precondition(lambda self: len(self.model.releases) < MAX_RELEASES)
+    @rule()
+    def release_all(self) -> None:
+        self.count("release")
+        self.release()
+
+    @rule(policy=POLICIES, days=st.sampled_from([0, 0, 2]))
+    def maintain_after(self, policy: UpkeepPolicy, days: int) -> None:
+        self.count("maintain")
+        self.now_ns += days * DAY_NS
+        self.maintain(policy)
+
+    @rule(table=st.sampled_from(TABLES))
+    def compact_and_index(self, table: str) -> None:
+        self.count("compact and index")
+        if self.lake.find(DATASET, table) is not None:
+            uri = self.lake.table_uri(DATASET, table)
+            compact(uri)
+            if table in ("gops", "frames"):
+                ensure_index(uri, "episode_index")
+            fold_indices(uri)
+
+    @precondition(lambda self: self.model.episodes)
+    @rule(data=st.data(), name=st.sampled_from(["note_a", "note_b"]), value=st.integers(0, 9))
+    def add_or_fill_a_column(self, data: st.DataObject, name: str, value: int) -> None:
+        self.count("add a column")
+        uri = self.lake.table_uri(DATASET, "episodes")
+        grow_schema(uri, [pa.field(name, pa.int64())], {})
+        rows = self.model.episodes
+        chosen = data.draw(st.sets(st.sampled_from(sorted(rows)), min_size=1), label="episodes")
+        self.model.episodes = {
+            key: {**row, name: value if key in chosen else row.get(name)}
+            for key, row in rows.items()
+        }
+        new = pa.table(
+            {
+                "episode_index": pa.array([rows[key]["episode_index"] for key in chosen]),
+                name: pa.array([value] * len(chosen), pa.int64()),
+            }
+        )
+        rewrite_columns(uri, new, key="episode_index", properties={})
+
+    @invariant()
+    def the_lake_is_as_the_model(self) -> None:
+        self.watch.look()
+
+    def draw_upload(self, data: st.DataObject) -> str:
+        """Draw one of the uploads that were landed."""
+        return data.draw(st.sampled_from(sorted(self.model.landed)), label="upload")
+
+    def count(self, what: str) -> None:
+        """Count a step."""
+        AnyOrder.counts[what] += 1
+
+    def materialize(
+        self,
+        asset: str,
+        upload: str,
+        meanwhile: tuple[int, Callable[[], None]] | None = None,
+    ) -> None:
+        """Do a step; ``meanwhile`` is done before its commit of a number, where it has one."""
+        run = self.run_of(asset, upload)
+        before = self.model.expected(asset, upload)
+        if meanwhile is None or before.refusals:
+            outcome = materialize(self.place, asset, upload, run)
+        else:
+            with before_commit(*meanwhile):
+                outcome = materialize(self.place, asset, upload, run)
+        # What another writer did meanwhile comes before what this step committed.
+        expected = self.model.expected(asset, upload)
+        assert_ended(outcome, expected, f"{asset} of {upload}")
+        apply(self.model, self.lake, asset, upload, outcome, run)
+
+    def renew(self, upload: str) -> None:
+        """Take an upload up again, so that maintenance knows that it is worked on."""
+        self.materialize("raw_episodes", upload)
+
+    def release(self) -> None:
+        """Release all that is visible under a new name."""
+        make_release(self.lake, self.model, f"r{len(self.model.releases)}", self.run_of("release"))
+
+    def maintain(self, policy: UpkeepPolicy) -> None:
+        """Let maintenance collect, compact and clean up."""
+        run = self.run_of("maintenance")
+        if self.lake.find(DATASET, "episodes") is None:
+            return
+        report = maintain_dataset(self.lake, DATASET, run, policy)
+        assert not report.damaged_gops
+        collect(self.model, self.lake, run.created_ns - int(policy.grace.total_seconds()) * S_NS)
+        self.watch.distrust()
+
+    def compact_all(self) -> None:
+        """Merge the fragments of every table."""
+        for table in TABLES:
+            if self.lake.find(DATASET, table) is not None:
+                compact(self.lake.table_uri(DATASET, table))
