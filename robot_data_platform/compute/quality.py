@@ -35,7 +35,7 @@ from robot_data_platform.storage.commit import commit_fragments, rewrite_columns
 from robot_data_platform.storage.predicate import all_of, equals
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     import pyarrow as pa
 
@@ -118,7 +118,7 @@ def write_quality(
     if unjudged:
         found = _check_all(ingestion, unjudged, versions, fanout, run, progress, limits)
         record_checks(ingestion, findings_table(found.items(), version), version, run)
-        verdicts = _verdicts(ingestion, unjudged, found, version)
+        verdicts = _verdicts(ingestion, unjudged, version)
         rewrite_columns(episodes.uri, verdicts, key="episode_index", properties=run.properties())
     return _summary(ingestion, versions, version, is_new=bool(unjudged))
 
@@ -189,22 +189,24 @@ def _check_all(
 
 
 def _verdicts(
-    ingestion: Ingestion,
-    unjudged: Mapping[EpisodeKeys, _Unjudged],
-    found: Mapping[EpisodeKeys, Sequence[Finding]],
-    version: str,
+    ingestion: Ingestion, unjudged: Mapping[EpisodeKeys, _Unjudged], version: str
 ) -> pa.Table:
-    """Return the columns of ``episodes`` that these findings and those of ingestion come to."""
+    """Return the columns of ``episodes`` that the findings of these rules and of ingestion come to.
+
+    Findings are taken as they are recorded: an ingestion that is published again keeps those that
+    it had, even where it would be judged otherwise beside the episodes of today.
+    """
     lake = ingestion.workplace.lake
+    quality = lake.open(ingestion.dataset, "quality")
     earlier = findings_by_episode(
-        lake.open(ingestion.dataset, "quality").read(
-            where=equals("rules_version", ingestion.ingestion_id)
-        )
+        quality.read(where=equals("rules_version", ingestion.ingestion_id))
     )
+    mine = all_of(ingestion.where(), equals("rules_version", version))
+    found = findings_by_episode(quality.read(where=mine))
     rows, spatial = [], findings_of(ingestion, SPATIAL)
     for keys, facts in unjudged.items():
         before = earlier.get(keys.episode_index, [])
-        now = list(found.get(keys, ()))
+        now = found.get(keys.episode_index, [])
         verdict = rollup(now, version, earlier=before, is_quarantined=facts.is_quarantined)
         standing = [*before, *now, *spatial.get(keys.episode_index, [])]
         status = status_columns(standing, is_quarantined=facts.is_quarantined)

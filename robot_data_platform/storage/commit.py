@@ -147,14 +147,22 @@ def append_built(
     *,
     properties: Mapping[str, str],
     is_done: Guard | None = None,
+    replace: str | None = None,
 ) -> Committed:
-    """Append rows that depend on what the table holds; on a conflict they are made again."""
+    """Append rows that depend on what the table holds; on a conflict they are made again.
+
+    Rows for which the predicate ``replace`` holds leave the table in the same commit.
+    """
 
     def build(table: LakeTable) -> Operation | None:
         rows = rows_at(table)
         schema = pa.schema([table.schema.field(name) for name in rows.column_names])
-        new = write_rows(uri, schema, rows.cast(schema).to_batches())
-        return addition(table, [FragmentMetadata.from_json(text) for text in new]) if new else None
+        written = write_rows(uri, schema, rows.cast(schema).to_batches())
+        new = [FragmentMetadata.from_json(text) for text in written]
+        deletion = mark_deleted(table, replace) if replace else None
+        if deletion:
+            return replacement(deletion, new)
+        return addition(table, new) if new else None
 
     return _compare_and_swap(uri, build, properties, is_done)
 

@@ -30,7 +30,9 @@ def assert_ended(outcome: Outcome, expected: Expected, what: str) -> None:
         assert outcome.is_new is expected.is_new, f"{what}: is_new is {outcome.is_new}"
 
 
-def apply(model: Model, lake: Lake, asset: str, upload: str, outcome: Outcome, run: RunInfo) -> None:
+def apply(
+    model: Model, lake: Lake, asset: str, upload: str, outcome: Outcome, run: RunInfo
+) -> None:
     """Change the model as a step of an upload changed the lake."""
     if outcome.error is not None:
         return
@@ -41,10 +43,10 @@ def apply(model: Model, lake: Lake, asset: str, upload: str, outcome: Outcome, r
     ingested = model.by_ingestion_id(outcome.ingestion.ingestion_id)
     if asset == "gop_video":
         if not ingested.has_gops:
-            ingested.has_gops, ingested.is_noted = ingested.content.num_good > 0, True
+            ingested.has_gops, ingested.is_noted = bool(model.good(ingested)), True
     elif asset == "frames":
         if not ingested.has_frames:
-            ingested.has_frames, ingested.is_noted = ingested.content.num_good > 0, True
+            ingested.has_frames, ingested.is_noted = bool(model.good(ingested)), True
     elif outcome.is_new:
         (_publish if asset == "episodes" else _judge)(model, lake, asset, ingested, outcome, run)
     if outcome.is_new and outcome.output is not None:
@@ -74,8 +76,9 @@ def _publish(
     for number in model.shown(ingested):
         key = stable_id(ingested.upload, source_key(number))
         assert_episode_row(shown[key], ingested, number, run.run_id)
-        assert model.digests.setdefault((ingested.content, number), shown[key]["content_digest"]) == (
-            shown[key]["content_digest"]
+        assert (
+            model.digests.setdefault((ingested.content, number), shown[key]["content_digest"])
+            == (shown[key]["content_digest"])
         )
         model.episodes[key] = shown[key]
 
@@ -103,7 +106,8 @@ def judged(row: Row, shown: Row, prefix: str) -> Row:
 def collect(model: Model, lake: Lake, oldest_ns: int) -> None:
     """Take over what maintenance collected: only what nothing shows, and nothing young."""
     for ingested in model.ingestions.values():
-        if model.is_published(ingested) or ingested.created_ns >= oldest_ns:
+        is_shown = model.is_published(ingested) and model.good(ingested)
+        if is_shown or ingested.created_ns >= oldest_ns:
             continue
         where = in_range("episode_index", ingested.first_index, ingested.indices().stop)
         ingested.has_gops = ingested.has_gops and _holds(lake, "gops", where)

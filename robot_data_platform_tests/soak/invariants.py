@@ -6,7 +6,8 @@ from collections import Counter
 
 from robot_data_platform.storage.lake import Lake
 from robot_data_platform.storage.table import LakeTable
-from robot_data_platform_tests.soak.model import DATASET, Model, Row
+from robot_data_platform_tests.soak.episodes import without_null
+from robot_data_platform_tests.soak.model import DATASET, Ingested, Model, Row
 from robot_data_platform_tests.soak.releases import assert_release, assert_releases_listed
 from robot_data_platform_tests.soak.seen import Pictures, assert_frames, edges_of, episodes_of
 
@@ -20,6 +21,8 @@ class Watch:
         self._lake, self._model = lake, model
         self._seen: dict[str, int] = {}
         self._columns: set[str] = set()
+        self.history: dict[int, dict[str, Row]] = {}
+        """What each version of ``episodes`` showed, while it was the latest."""
         self._num_looks = 0
         self._is_trusted = True
 
@@ -41,23 +44,34 @@ class Watch:
     def _look_at_rows(self, tables: dict[str, LakeTable | None]) -> None:
         episodes, frames, gops = (tables[name] for name in ("episodes", "frames", "gops"))
         shown = {} if episodes is None else episodes_of(episodes)
-        assert _without_null(shown) == _without_null(self._model.episodes)
+        assert without_null(shown) == without_null(self._model.episodes)
+        if episodes is not None:
+            self.history[episodes.version] = dict(shown)
         pictures = None if gops is None else Pictures(gops)
         rows: list[Row] = [] if frames is None else frames.read().to_pylist()
         by_range = _Ranges(self._model).group(rows)
         for name, ingested in self._model.ingestions.items():
-            assert pictures is not None or not ingested.has_gops
-            if pictures is not None:
-                good = set(list(ingested.indices())[: ingested.content.num_good])
-                found = pictures.indices() & set(ingested.indices())
-                assert found == (good if ingested.has_gops else set()), name
-                mine, is_there = by_range.get(name, []), ingested.has_frames
-                assert_frames(mine, ingested, pictures, is_there=is_there)
+            self._look_at_ingestion(ingested, by_range.get(name, []), pictures)
         if frames is not None:
             assert self._columns <= set(frames.schema.names)
             self._columns = set(frames.schema.names)
         if tables["quality"] is not None:
             _assert_findings(tables["quality"], self._model)
+
+    def _look_at_ingestion(
+        self, ingested: Ingested, rows: list[Row], pictures: Pictures | None
+    ) -> None:
+        """Hold all that there is of an ingestion, visible or not, against its upload."""
+        good = set(self._model.good(ingested))
+        assert pictures is not None or not ingested.has_gops
+        if pictures is None:
+            return
+        cut = pictures.numbers(ingested)
+        assert bool(cut) is ingested.has_gops, ingested.ingestion_id
+        assert cut <= set(range(ingested.content.num_good))
+        assert cut >= (good if ingested.has_gops else set()), ingested.ingestion_id
+        assert bool(rows) is ingested.has_frames, ingested.ingestion_id
+        assert_frames(rows, ingested, pictures, good if ingested.has_frames else ())
 
     def _look_at_catalog(self) -> None:
         assert edges_of(self._lake) == Counter(self._model.edges)
@@ -76,14 +90,6 @@ class Watch:
             releases = [releases[self._num_looks % len(releases)]]
         for release in releases:
             assert_release(self._lake, self._model, release)
-
-
-def _without_null(rows: dict[str, Row]) -> dict[str, Row]:
-    """Return rows without what is null: a column that came later is null in older rows."""
-    return {
-        key: {name: value for name, value in row.items() if value is not None}
-        for key, row in rows.items()
-    }
 
 
 class _Ranges:

@@ -20,6 +20,7 @@ from robot_data_platform.storage.commit import grow_schema, rewrite_columns
 from robot_data_platform.storage.upkeep import compact, ensure_index, fold_indices
 from robot_data_platform_tests.soak.content import Content, land
 from robot_data_platform_tests.soak.effects import apply, assert_ended, collect
+from robot_data_platform_tests.soak.episodes import restore, retire
 from robot_data_platform_tests.soak.invariants import Watch
 from robot_data_platform_tests.soak.materialize import materialize
 from robot_data_platform_tests.soak.model import ASSETS, DATASET, Landed, Model
@@ -63,6 +64,8 @@ class AnyOrder(RuleBasedStateMachine):
         self.watch = Watch(self.lake, self.model)
         self.now_ns = 1_800_000_000 * S_NS
         self.num_runs = 0
+        self.last_cleaned = -1
+        """Versions of ``episodes`` up to this one may be gone."""
 
     def run_of(self, asset: str, upload: str | None = None) -> RunInfo:
         """Return a run of its own, a second later than the last one."""
@@ -100,6 +103,15 @@ class AnyOrder(RuleBasedStateMachine):
         self.materialize(asset, self.draw_upload(data))
 
     @precondition(lambda self: self.model.landed)
+    @rule(data=st.data())
+    def materialize_the_next(self, data: st.DataObject) -> None:
+        upload = self.draw_upload(data)
+        due = [asset for asset in ASSETS if self.model.expected(asset, upload).is_new]
+        if due:
+            self.count(due[0])
+            self.materialize(due[0], upload)
+
+    @precondition(lambda self: self.model.landed)
     @rule(data=st.data(), num_assets=st.integers(4, len(ASSETS)))
     def materialize_in_order(self, data: st.DataObject, num_assets: int) -> None:
         upload = self.draw_upload(data)
@@ -129,18 +141,20 @@ class AnyOrder(RuleBasedStateMachine):
         intrude = intruders.get(other, lambda: self.materialize(other, theirs))
         self.materialize(asset, mine, meanwhile=(number, intrude))
 
-    @precondition(lambda self: len(self.model.releases) < MAX_RELEASES)
+    @precondition(lambda self: self.model.landed and len(self.model.releases) < MAX_RELEASES)
     @rule()
     def release_all(self) -> None:
         self.count("release")
         self.release()
 
+    @precondition(lambda self: self.model.ingestions)
     @rule(policy=POLICIES, days=st.sampled_from([0, 0, 2]))
     def maintain_after(self, policy: UpkeepPolicy, days: int) -> None:
         self.count("maintain")
         self.now_ns += days * DAY_NS
         self.maintain(policy)
 
+    @precondition(lambda self: self.model.ingestions)
     @rule(table=st.sampled_from(TABLES))
     def compact_and_index(self, table: str) -> None:
         self.count("compact and index")
@@ -170,6 +184,22 @@ class AnyOrder(RuleBasedStateMachine):
             }
         )
         rewrite_columns(uri, new, key="episode_index", properties={})
+
+    @precondition(lambda self: self.model.episodes)
+    @rule(data=st.data())
+    def retire(self, data: st.DataObject) -> None:
+        self.count("retire")
+        episode = data.draw(st.sampled_from(sorted(self.model.episodes)), label="episode")
+        retire(self.lake, self.model, episode, self.run_of("retirements"))
+
+    @precondition(lambda self: self.watch.history)
+    @rule(data=st.data())
+    def restore(self, data: st.DataObject) -> None:
+        self.count("restore")
+        version = data.draw(st.sampled_from(sorted(self.watch.history)), label="version")
+        rows = self.watch.history[version]
+        may_be_gone = version <= self.last_cleaned
+        restore(self.lake, self.model, version, rows, may_be_gone, self.run_of("restorations"))
 
     @invariant()
     def the_lake_is_as_the_model(self) -> None:
@@ -219,6 +249,8 @@ class AnyOrder(RuleBasedStateMachine):
         assert not report.damaged_gops
         collect(self.model, self.lake, run.created_ns - int(policy.grace.total_seconds()) * S_NS)
         self.watch.distrust()
+        if not policy.keep_versions:
+            self.last_cleaned = self.lake.open(DATASET, "episodes").version
 
     def compact_all(self) -> None:
         """Merge the fragments of every table."""

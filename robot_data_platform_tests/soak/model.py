@@ -57,11 +57,9 @@ class Ingested:
         """What it holds."""
         return self.landed.content
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether it can be published: each episode has its rows, or a reason for having none."""
-        is_told = self.is_noted or self.content.num_good == self.content.num_episodes
-        return is_told and (self.has_frames or not self.content.num_good)
+    def number_of(self, index: object) -> int:
+        """Return the position of one of its episode indices."""
+        return int(str(index)) - self.first_index
 
     def indices(self) -> range:
         """Return the episode indices that it reserved."""
@@ -153,7 +151,7 @@ class Model:
         if ingested is None:
             return refused(ErrorKind.UPLOAD_NOT_FOUND)
         if asset == "gop_video":
-            return Expected(is_new=not ingested.has_gops and ingested.content.num_good > 0)
+            return Expected(is_new=not ingested.has_gops and bool(self.good(ingested)))
         if asset == "frames":
             return self._expected_frames(ingested)
         if asset == "episodes":
@@ -161,25 +159,29 @@ class Model:
         return self._expected_checks(ingested, "q_version" if "quality" in asset else "s_version")
 
     def _expected_frames(self, ingested: Ingested) -> Expected:
-        content = ingested.content
         if ingested.has_frames:
             return Expected()
-        needs_gops = content.num_good > 0 or content.fault == "truncated_video"
-        is_cut = ingested.has_gops if content.num_good else ingested.is_noted
-        if needs_gops and not is_cut:
+        good, is_new = self.good(ingested), not ingested.is_noted and self.lost(ingested)
+        is_cut_off = bool(is_new) and ingested.content.fault == "truncated_video"
+        if (good and not ingested.has_gops) or (not good and is_cut_off):
             return refused(ErrorKind.GOP_MISSING)
-        return Expected(is_new=content.num_good > 0)
+        return Expected(is_new=bool(good))
 
     def _expected_episodes(self, ingested: Ingested) -> Expected:
         if self.is_published(ingested):
             return Expected()
-        if not ingested.is_complete:
+        lacks_rows = self.good(ingested) and not ingested.has_frames
+        if lacks_rows or (self.lost(ingested) and not ingested.is_noted):
             return refused(ErrorKind.NO_ROWS, ErrorKind.TABLE_NOT_FOUND)
-        return Expected(is_new=self.changes_episodes(ingested))
+        return Expected(is_new=any(self.rows_of(ingested.upload)) or bool(self.shown(ingested)))
 
-    def changes_episodes(self, ingested: Ingested) -> bool:
-        """Return whether publishing an ingestion takes rows out or puts rows in."""
-        return any(self.rows_of(ingested.upload)) or bool(self.shown(ingested))
+    def good(self, ingested: Ingested) -> list[int]:
+        """Return the positions of the episodes that get rows."""
+        return [n for n in self.shown(ingested) if n < ingested.content.num_good]
+
+    def lost(self, ingested: Ingested) -> list[int]:
+        """Return the positions of the episodes that go into quarantine."""
+        return [n for n in self.shown(ingested) if n >= ingested.content.num_good]
 
     def shown(self, ingested: Ingested) -> list[int]:
         """Return the positions of the episodes that publishing shows: all but the retired."""
