@@ -12,6 +12,7 @@ import click
 from robot_data_platform import __version__
 from robot_data_platform.cli import (
     calibration,
+    change,
     demo,
     ingest,
     inspect,
@@ -54,6 +55,8 @@ COMMANDS = (
     rendition.rendition,
     trace.lineage,
     trace.impact,
+    change.retire,
+    change.restore,
     maintain.maintain,
     demo.demo,
 )

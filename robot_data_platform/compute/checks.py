@@ -92,7 +92,7 @@ def _num_unresolved(rows: pa.Table, gops: pa.Table, camera: str) -> int:
 
 
 def upload_is_published_once(ingestion: Ingestion) -> CheckReport:
-    """Hold the upload's rows of ``episodes`` against the episodes that it lists, but the retired."""
+    """Hold the upload's rows of ``episodes`` against its episodes, but the retired."""
     num_listed = len(list_tasks(ingestion))
     table = ingestion.workplace.lake.open(ingestion.dataset, "episodes")
     rows = table.read(["episode_id", "ingestion_id"], equals("upload", ingestion.upload))

@@ -96,9 +96,9 @@ def _refuse_collected(lake: Lake, dataset: str, version: int, rows: pa.Table) ->
     lost = sorted(set(_lacking(lake, dataset, rows)))
     if lost:
         raise NotFoundError(
-            f"Dataset {dataset!r} can't go back to version {version} of 'episodes': rows or GOPs of "
-            f"episode_index {lost[:LISTED]} ({len(lost)} in all) were collected by maintenance. "
-            "Choose a later version, or materialize their uploads again.",
+            f"Dataset {dataset!r} can't go back to version {version} of 'episodes': rows or GOPs "
+            f"of episode_index {lost[:LISTED]} ({len(lost)} in all) were collected by "
+            "maintenance. Choose a later version, or materialize their uploads again.",
             kind=ErrorKind.NO_ROWS,
             dataset=dataset,
             version=version,
