@@ -29,6 +29,8 @@ QUARANTINE_RULE = "episode_can_be_ingested"
 SOURCE_EPISODE_INDEX = -1
 """``episode_index`` of a finding about a source as a whole."""
 
+_SOURCE_ROWS = equals("episode_index", SOURCE_EPISODE_INDEX)
+
 
 def quarantine(error: RobotDataError, source: Source) -> Finding:
     """Return the finding that says why an episode can't be ingested.
@@ -49,7 +51,7 @@ def record_source_findings(
     """Write what the source as a whole contradicts; return ``quality`` as it is then."""
     keys = EpisodeKeys(episode_index=SOURCE_EPISODE_INDEX, episode_id="", upload=ingestion.upload)
     rows = [_row(ingestion, keys, "raw_episodes", finding) for finding in findings]
-    return _append(ingestion, "raw_episodes", rows, run)
+    return _append(ingestion, "raw_episodes", rows, _SOURCE_ROWS, run)
 
 
 def record_findings(
@@ -64,7 +66,7 @@ def record_findings(
         for task, findings in findings_by_task.items()
         for finding in findings
     ]
-    return _append(ingestion, stage, rows, run)
+    return _append(ingestion, stage, rows, ingestion.where(), run)
 
 
 def record_checks(
@@ -95,11 +97,11 @@ def quarantined(ingestion: Ingestion) -> dict[int, str]:
 
 
 def _append(
-    ingestion: Ingestion, stage: str, rows: list[dict[str, object]], run: RunInfo
+    ingestion: Ingestion, stage: str, rows: list[dict[str, object]], where: str, run: RunInfo
 ) -> LakeTable:
     lake = ingestion.workplace.lake
     table = lake.ensure(ingestion.dataset, "quality")
-    mine = all_of(equals("rules_version", ingestion.ingestion_id), equals("stage", stage))
+    mine = all_of(equals("rules_version", ingestion.ingestion_id), equals("stage", stage), where)
     if rows:
         append_rows(
             table.uri,

@@ -1,140 +1,199 @@
-"""House-keeping of a dataset: nothing that a release or the present state reaches is touched."""
+"""House-keeping of a lake: nothing that a release or the present state reaches is touched.
+
+A dry run asks the same questions of every table as it is, and changes nothing.
+"""
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from robot_data_platform.core.measurement_schema import MEASUREMENTS
-from robot_data_platform.core.schema import TABLES
-from robot_data_platform.storage.predicate import equals, in_range
-from robot_data_platform.storage.upkeep import (
-    clean_up,
-    compact,
-    delete_rows,
-    ensure_index,
-    fold_indices,
+from robot_data_platform.compute.abandonment import ROW_TABLES, give_up, unreachable_ranges
+from robot_data_platform.compute.release_tags import (
+    dataset_tables,
+    left_over_tags,
+    remove_left_over_tags,
+    tag_again,
+    untagged,
 )
+from robot_data_platform.compute.scrub import scrub
+from robot_data_platform.compute.upkeep_policy import UpkeepPolicy
+from robot_data_platform.compute.upkeep_report import TableUpkeep, UpkeepReport
+from robot_data_platform.core.schema import CATALOG_TABLES
+from robot_data_platform.errors import RobotDataError
+from robot_data_platform.storage.compaction import compact, plan_compaction
+from robot_data_platform.storage.lake import CATALOG
+from robot_data_platform.storage.orphans import find_orphans, remove_orphans
+from robot_data_platform.storage.predicate import in_ranges
+from robot_data_platform.storage.retention import clean_up, plan_clean_up
+from robot_data_platform.storage.table_files import data_bytes
+from robot_data_platform.storage.upkeep import delete_rows, ensure_index, fold_indices, has_index
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable
 
-    import pyarrow as pa
-
+    from robot_data_platform.core.index_ranges import IndexRange
     from robot_data_platform.core.run import RunInfo
     from robot_data_platform.storage.lake import Lake
     from robot_data_platform.storage.table import LakeTable
 
 INDEX_COLUMN = "episode_index"
-INDEX_MIN_ROWS = 100_000
-"""Below so many rows a scan is as fast as an index."""
-BLOBS_PER_READ = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UpkeepPolicy:
-    """How long what nobody reaches is kept."""
+class Upkeep:
+    """One run of maintenance over a lake."""
 
-    keep_versions: timedelta = timedelta(days=14)
-    """Untagged versions younger than this stay readable."""
-    grace: timedelta = timedelta(days=1)
-    """Rows of an ingestion younger than this are left alone: it may still be running."""
-    scrub: bool = True
-    """Whether every GOP's bytes are held against their checksum."""
+    lake: Lake
+    run: RunInfo
+    policy: UpkeepPolicy
+    dry_run: bool = False
+
+    @property
+    def before_ns(self) -> int:
+        """What is younger than this may be of a run that still goes on."""
+        return self.run.created_ns - int(self.policy.grace.total_seconds() * 1e9)
 
 
 @dataclass(slots=True, kw_only=True)
-class UpkeepReport:
-    """What was done to one dataset."""
+class LakeUpkeep:
+    """What maintenance of a whole lake came to."""
 
-    dataset: str
-    num_superseded_rows: int = 0
-    num_versions_removed: int = 0
-    num_bytes_removed: int = 0
-    num_gops_scrubbed: int = 0
-    damaged_gops: list[int] = field(default_factory=list)
-    """``gop_key`` of each GOP whose bytes differ from its checksum."""
-    compacted: list[str] = field(default_factory=list)
-    """Tables of which fragments were merged."""
+    datasets: list[UpkeepReport] = field(default_factory=list)
+    catalog: UpkeepReport | None = None
+    """None where its maintenance failed."""
+    failed: dict[str, RobotDataError] = field(default_factory=dict)
+    """By dataset, or ``_catalog``: what stopped its maintenance; the others went on."""
+
+
+def maintain_lake(upkeep: Upkeep) -> LakeUpkeep:
+    """Maintain every dataset and the catalog; one that fails does not stop the others."""
+    done = LakeUpkeep()
+    for dataset in upkeep.lake.datasets():
+        try:
+            done.datasets.append(_maintain(upkeep, dataset))
+        except RobotDataError as err:
+            done.failed[dataset] = err
+    try:
+        done.catalog = maintain_catalog(upkeep)
+    except RobotDataError as err:
+        done.failed[CATALOG] = err
+    return done
 
 
 def maintain_dataset(
-    lake: Lake, dataset: str, run: RunInfo, policy: UpkeepPolicy | None = None
+    lake: Lake,
+    dataset: str,
+    run: RunInfo,
+    policy: UpkeepPolicy | None = None,
+    *,
+    dry_run: bool = False,
 ) -> UpkeepReport:
-    """Collect superseded rows, compact, fold indices, clean up and scrub one dataset."""
-    policy = policy or UpkeepPolicy()
-    report = UpkeepReport(dataset=dataset)
-    tables = [name for name in (*TABLES, MEASUREMENTS) if lake.find(dataset, name) is not None]
-    report.num_superseded_rows = _collect_superseded(lake, dataset, run, policy)
-    for name in tables:
-        uri = lake.table_uri(dataset, name)
-        if compact(uri):
-            report.compacted.append(name)
-        _index(lake.open(dataset, name))
-        cleaned = clean_up(uri, policy.keep_versions)
-        report.num_versions_removed += cleaned.num_versions
-        report.num_bytes_removed += cleaned.num_bytes
-    if policy.scrub and "gops" in tables:
-        _scrub(lake.open(dataset, "gops"), report)
+    """Collect what nothing reaches, compact, fold indices, clean up and scrub one dataset.
+
+    Parameters
+    ----------
+    run : RunInfo
+        Kept with every commit; its time is what ages are counted from.
+    policy : UpkeepPolicy, optional
+        None = the default one.
+    dry_run : bool
+        Say what would be done to each table as it is, and change nothing.
+    """
+    upkeep = Upkeep(lake=lake, run=run, policy=policy or UpkeepPolicy(), dry_run=dry_run)
+    return _maintain(upkeep, dataset)
+
+
+def maintain_catalog(upkeep: Upkeep) -> UpkeepReport:
+    """Remove dead files, compact and clean up the tables of the catalog."""
+    report = UpkeepReport(dataset=CATALOG, dry_run=upkeep.dry_run)
+    for name in CATALOG_TABLES:
+        table = upkeep.lake.find_catalog(name)
+        if table is not None:
+            report.tables[name] = _keep_table(upkeep, name, table, TableUpkeep())
     return report
 
 
-def _index(table: LakeTable) -> None:
-    if INDEX_COLUMN in table.schema.names and table.count_rows() >= INDEX_MIN_ROWS:
-        ensure_index(table.uri, INDEX_COLUMN)
-    fold_indices(table.uri)
+def _maintain(upkeep: Upkeep, dataset: str) -> UpkeepReport:
+    report = UpkeepReport(dataset=dataset, dry_run=upkeep.dry_run)
+    tables = dataset_tables(upkeep.lake, dataset)
+    report.tables = {name: TableUpkeep() for name in tables}
+    # Tags first: what they don't hold, the clean-up below takes.
+    _keep_tags(upkeep, dataset, report)
+    _collect(upkeep, dataset, tables, report)
+    for name, table in tables.items():
+        _keep_table(upkeep, name, table, report.tables[name])
+    scrubbed = scrub(upkeep.lake, dataset, upkeep.policy.scrub, upkeep.run.created_ns)
+    report.num_gops_scrubbed, report.damaged = scrubbed.num_gops, scrubbed.damaged
+    return report
 
 
-def superseded_ranges(
-    lake: Lake, dataset: str, now_ns: int, grace: timedelta
-) -> list[tuple[int, int]]:
-    """Return half-open ranges of episode indices that nothing published names any more.
-
-    An ingestion that was reserved less than ``grace`` ago is never among them: its rows may be
-    waiting for the commit that publishes them.
-    """
-    uploads, episodes = lake.find_catalog("uploads"), lake.find(dataset, "episodes")
-    if uploads is None:
-        return []
-    published = (
-        set(episodes.read(["ingestion_id"])["ingestion_id"].to_pylist()) if episodes else set()
-    )
-    oldest_ns = now_ns - int(grace.total_seconds() * 1e9)
-    columns = ["ingestion_id", "first_episode_index", "num_episodes", "created_ns"]
-    rows = uploads.read(columns, equals("dataset", dataset)).to_pylist()
-    return [
-        (row["first_episode_index"], row["first_episode_index"] + row["num_episodes"])
-        for row in rows
-        if row["ingestion_id"] not in published and row["created_ns"] < oldest_ns
-    ]
+def _keep_tags(upkeep: Upkeep, dataset: str, report: UpkeepReport) -> None:
+    lake, before_ns = upkeep.lake, upkeep.before_ns
+    mended = untagged(lake, dataset) if upkeep.dry_run else tag_again(lake, dataset)
+    left = left_over_tags if upkeep.dry_run else remove_left_over_tags
+    for pinned in mended:
+        report.tables.setdefault(pinned.table, TableUpkeep()).tags_mended += 1
+    for tag in left(lake, dataset, before_ns):
+        report.tables[tag.table].tags_removed += 1
 
 
-def _collect_superseded(lake: Lake, dataset: str, run: RunInfo, policy: UpkeepPolicy) -> int:
-    num_rows = 0
-    for first, stop in superseded_ranges(lake, dataset, run.created_ns, policy.grace):
-        for name in ("frames", "gops", "quality", "spatial", MEASUREMENTS):
-            if lake.find(dataset, name) is not None:
-                where = in_range("episode_index", first, stop)
-                uri = lake.table_uri(dataset, name)
-                num_rows += delete_rows(uri, where, run.properties())
-    return num_rows
+def _collect(
+    upkeep: Upkeep, dataset: str, tables: dict[str, LakeTable], report: UpkeepReport
+) -> None:
+    """Delete the rows that no ingestion has published, nor ever will."""
+    ranges = unreachable_ranges(upkeep.lake, dataset, upkeep.before_ns)
+    held = {name: table for name, table in tables.items() if name in ROW_TABLES}
+    counted = {name: _count(table, ranges) for name, table in held.items()}
+    if any(counted.values()) and not upkeep.dry_run:
+        ranges = give_up(upkeep.lake, dataset, ranges, upkeep.run)
+        where = in_ranges(INDEX_COLUMN, ranges)
+        for name, table in held.items():
+            counted[name] = delete_rows(table.uri, where, upkeep.run.properties())
+    for name, num_rows in counted.items():
+        report.tables[name].superseded_rows = num_rows
+        report.tables[name].superseded_bytes = _share(held[name], num_rows)
 
 
-def _scrub(gops: LakeTable, report: UpkeepReport) -> None:
-    for part in _parts(gops.read(["gop_key", "sha256"], with_row_id=True)):
-        blobs = gops.read_blobs(part["_rowid"].to_numpy().astype(np.uint64))
-        report.num_gops_scrubbed += len(blobs)
-        for blob, key, sha256 in zip(
-            blobs, part["gop_key"].to_pylist(), part["sha256"].to_pylist(), strict=True
-        ):
-            if hashlib.sha256(blob).hexdigest() != sha256:
-                report.damaged_gops.append(key)
+def _count(table: LakeTable, ranges: Iterable[IndexRange]) -> int:
+    return table.count_rows(in_ranges(INDEX_COLUMN, ranges))
 
 
-def _parts(rows: pa.Table) -> Iterator[pa.Table]:
-    for start in range(0, rows.num_rows, BLOBS_PER_READ):
-        yield rows.slice(start, BLOBS_PER_READ)
+def _share(table: LakeTable, num_rows: int) -> int:
+    """Return the bytes of some rows of a table, as large as the average one."""
+    if not num_rows:
+        return 0
+    return data_bytes(table) * num_rows // table.count_physical_rows()
+
+
+def _keep_table(upkeep: Upkeep, name: str, table: LakeTable, done: TableUpkeep) -> TableUpkeep:
+    """Remove files of dead tasks, compact, index and clean up one table, in this order."""
+    _keep_files(upkeep, table, done)
+    policy, keep = upkeep.policy.compaction_of(name), upkeep.policy.keep_versions
+    if upkeep.dry_run:
+        plan, cleaned = plan_compaction(table, policy), plan_clean_up(table, keep)
+        done.index_created = _wants_index(upkeep, table)
+    else:
+        plan = compact(table.uri, policy)
+        done.index_created = _wants_index(upkeep, table) and ensure_index(table.uri, INDEX_COLUMN)
+        fold_indices(table.uri)
+        cleaned = clean_up(table.uri, keep)
+    done.compacted_fragments, done.compacted_bytes = plan.num_fragments, plan.num_bytes
+    done.versions_removed, done.version_bytes = cleaned.num_versions, cleaned.num_bytes
+    return done
+
+
+def _keep_files(upkeep: Upkeep, table: LakeTable, done: TableUpkeep) -> None:
+    before_us = upkeep.before_ns // 1000
+    if upkeep.dry_run:
+        orphans = find_orphans(table, before_us)
+    else:
+        orphans = remove_orphans(table.uri, before_us, upkeep.run.properties())
+    done.orphan_files = sum(len(group.files) for group in orphans)
+    done.orphan_bytes = sum(group.size_bytes for group in orphans)
+
+
+def _wants_index(upkeep: Upkeep, table: LakeTable) -> bool:
+    if INDEX_COLUMN not in table.schema.names or has_index(table, INDEX_COLUMN):
+        return False
+    return table.count_rows() >= upkeep.policy.index_min_rows

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from robot_data_platform.compute.abandonment import refuse_given_up
 from robot_data_platform.compute.conventions import published_conventions, refuse_mixed
 from robot_data_platform.compute.episode_facts import DescribeTask, describe_batch
 from robot_data_platform.compute.episodes_map import Fanout, Progress, map_episodes
@@ -74,6 +75,8 @@ def publish_episodes(
     ------
     DataFaultError
         ``mixed-conventions``: an upload that was published meanwhile contradicts this one.
+    NotFoundError
+        ``upload-not-found``: it took longer than maintenance keeps a reservation.
     """
     lake = ingestion.workplace.lake
     table = with_columns_of(lake.ensure(ingestion.dataset, "episodes"), episodes_schema())
@@ -88,7 +91,7 @@ def publish_episodes(
         table.uri,
         lambda _: without_retired(new, retired_ids(lake, ingestion.dataset)),
         properties=run.properties(),
-        is_done=lambda at: _is_published(ingestion, at) or _is_mixed(ingestion, at),
+        is_done=lambda at: _is_published(ingestion, at) or _is_refused(ingestion, at),
         replace=equals("upload", ingestion.upload),
     )
     restate_frames(lake, ingestion.dataset, lake.open(ingestion.dataset, "episodes"))
@@ -96,11 +99,13 @@ def publish_episodes(
 
 
 def _is_published(ingestion: Ingestion, table: LakeTable) -> bool:
-    return table.count_rows(equals("ingestion_id", ingestion.ingestion_id)) > 0
+    mine = all_of(equals("ingestion_id", ingestion.ingestion_id), ingestion.where())
+    return table.count_rows(mine) > 0
 
 
-def _is_mixed(ingestion: Ingestion, table: LakeTable) -> bool:
-    """Refuse to publish beside an upload that was published meanwhile and contradicts this one."""
+def _is_refused(ingestion: Ingestion, table: LakeTable) -> bool:
+    """Refuse to publish what was given up, or contradicts an upload published meanwhile."""
+    refuse_given_up(table, ingestion.upload, ingestion.index_range)
     published = published_conventions(ingestion.workplace.lake, ingestion.dataset, table)
     refuse_mixed(ingestion.dataset, ingestion.upload, ingestion.conventions, published)
     return False

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from robot_data_platform.compute.abandonment import given_up, is_given_up
 from robot_data_platform.compute.conventions import (
     doubtful,
     published_conventions,
@@ -25,10 +26,11 @@ from robot_data_platform.storage.commit import append_built
 from robot_data_platform.storage.predicate import equals
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from robot_data_platform.core.conventions import Conventions
     from robot_data_platform.core.finding import Finding
+    from robot_data_platform.core.index_ranges import IndexRange
     from robot_data_platform.core.run import RunInfo
     from robot_data_platform.storage.lake import Lake
     from robot_data_platform.storage.landing import Manifest
@@ -107,7 +109,8 @@ def find_ingestion(workplace: Workplace, upload: str, settings: GopSettings) -> 
     Raises
     ------
     NotFoundError
-        ``upload-not-found``: the upload as it is now was not registered yet.
+        ``upload-not-found``: the upload as it is now was not registered yet, or its reservation
+        was given up.
     """
     manifest = workplace.landing.manifest(upload)
     with open_source(workplace, manifest) as source:
@@ -115,7 +118,8 @@ def find_ingestion(workplace: Workplace, upload: str, settings: GopSettings) -> 
     name = _ingestion_id(manifest, profile, settings)
     table = workplace.lake.find_catalog("uploads")
     row = _registered(table, name) if table is not None else None
-    if row is None:
+    episodes = workplace.lake.find(manifest.dataset, "episodes")
+    if row is None or is_given_up(episodes, _indices(row)):
         raise NotFoundError(
             f"Upload {upload!r} of dataset {manifest.dataset!r} is not registered with these "
             "settings. Materialize raw_episodes for it first.",
@@ -163,16 +167,27 @@ def _registered(table: LakeTable, ingestion_id: str) -> dict[str, object] | None
     return rows[0] if rows else None
 
 
+def _indices(row: Mapping[str, object]) -> IndexRange:
+    """Return the half-open range of episode indices that a row of ``uploads`` reserves."""
+    first = int(str(row["first_episode_index"]))
+    return first, first + int(str(row["num_episodes"]))
+
+
 def _reserve(ingestion: Ingestion, manifest: Manifest, run: RunInfo) -> tuple[Ingestion, int, bool]:
-    """Reserve episode indices by one compare-and-swap; the loser of a race counts again."""
+    """Reserve episode indices by one compare-and-swap; the loser of a race counts again.
+
+    A reservation that was given up is replaced by one of fresh indices.
+    """
     lake = ingestion.workplace.lake
+    episodes = lake.find(ingestion.dataset, "episodes")
+    used = [stop for _, stop in given_up(episodes)] if episodes else []
     table = with_columns_of(lake.ensure_catalog("uploads"), uploads_schema())
 
     def row_at(at: LakeTable) -> pa.Table:
         held = at.read(
             ["first_episode_index", "num_episodes"], equals("dataset", ingestion.dataset)
         ).to_pylist()
-        first = max((r["first_episode_index"] + r["num_episodes"] for r in held), default=0)
+        first = max([_indices(row)[1] for row in held] + used, default=0)
         return pa.Table.from_pylist(
             [_upload_row(ingestion, manifest, run, first)], schema=at.schema
         )
@@ -181,12 +196,18 @@ def _reserve(ingestion: Ingestion, manifest: Manifest, run: RunInfo) -> tuple[In
         table.uri,
         row_at,
         properties=run.properties(),
-        is_done=lambda at: _registered(at, ingestion.ingestion_id) is not None,
+        is_done=lambda at: _is_reserved(at, ingestion.ingestion_id, episodes),
+        replace=equals("ingestion_id", ingestion.ingestion_id),
     )
     row = _registered(lake.ensure_catalog("uploads"), ingestion.ingestion_id)
     assert row is not None
     first = int(str(row["first_episode_index"]))
     return replace(ingestion, first_episode_index=first), committed.version, committed.is_new
+
+
+def _is_reserved(table: LakeTable, ingestion_id: str, episodes: LakeTable | None) -> bool:
+    row = _registered(table, ingestion_id)
+    return row is not None and not is_given_up(episodes, _indices(row))
 
 
 def _upload_row(

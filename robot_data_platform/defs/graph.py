@@ -22,11 +22,15 @@ from robot_data_platform.defs.ingest.sensors import new_uploads
 from robot_data_platform.defs.jobs import (
     check_upload,
     ingest_upload,
-    maintenance,
-    nightly_maintenance,
     release_dataset,
 )
 from robot_data_platform.defs.resources import Platform
+from robot_data_platform.defs.upkeep import (
+    history_pruning,
+    maintenance,
+    nightly_history_pruning,
+    nightly_maintenance,
+)
 
 
 def build_definitions(platform: Platform | None = None) -> dg.Definitions:
@@ -47,8 +51,8 @@ def build_definitions(platform: Platform | None = None) -> dg.Definitions:
                 trained_models,
             ],
             asset_checks=[*INGEST_CHECKS, *CURATE_CHECKS],
-            jobs=[ingest_upload, check_upload, release_dataset, maintenance],
-            schedules=[nightly_maintenance],
+            jobs=[ingest_upload, check_upload, release_dataset, maintenance, history_pruning],
+            schedules=[nightly_maintenance, nightly_history_pruning],
             sensors=[new_uploads, release_after_ingest, tell_of_failures],
             resources={"platform": platform or Platform()},
             executor=dg.in_process_executor,

@@ -1,10 +1,6 @@
-"""Jobs: ingest one upload, release one dataset, maintain the lake."""
+"""Jobs: ingest one upload, check it again, release one dataset."""
 
 import dagster as dg
-
-from robot_data_platform.compute.maintenance import maintain_dataset
-from robot_data_platform.defs.failures import failures
-from robot_data_platform.defs.resources import Platform, op_run_info
 
 INGEST_ASSETS = (
     *("raw_episodes", "gop_video", "frames", "episodes", "quality_results", "spatial_results"),
@@ -27,25 +23,4 @@ release_dataset = dg.define_asset_job(
     "release_dataset",
     selection=dg.AssetSelection.assets(*RELEASE_ASSETS),
     description="Splits and a release of one dataset as it is now.",
-)
-
-
-@dg.op
-def maintain_lake(context: dg.OpExecutionContext, platform: Platform) -> None:
-    """Compact, fold indices, clean up and scrub every dataset; released versions stay."""
-    lake = platform.workplace.lake
-    with failures():
-        for dataset in lake.datasets():
-            report = maintain_dataset(lake, dataset, op_run_info(context))
-            context.log.info("Maintained %s: %s", dataset, report)
-
-
-@dg.job(description="Nightly house-keeping of every dataset; no release is touched.")
-def maintenance() -> None:
-    """Maintain the lake."""
-    maintain_lake()
-
-
-nightly_maintenance = dg.ScheduleDefinition(
-    name="nightly_maintenance", job=maintenance, cron_schedule="0 3 * * *"
 )

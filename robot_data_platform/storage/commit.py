@@ -22,6 +22,7 @@ from robot_data_platform.errors import (
     InvalidInputError,
     RobotDataError,
 )
+from robot_data_platform.storage.condemned import refuse_condemned
 from robot_data_platform.storage.faults import store_errors
 from robot_data_platform.storage.operations import (
     Operation,
@@ -122,10 +123,13 @@ def commit_fragments(
     ------
     CommitConflictError
         ``commit-conflict``: other writers won `MAX_ATTEMPTS` times in a row.
+    StorageError
+        ``store-failed``: maintenance took the fragments for those of a dead task.
     """
 
     def build(table: LakeTable) -> Operation | None:
         new = [FragmentMetadata.from_json(text) for text in fragments]
+        refuse_condemned(table, new)
         deletion = mark_deleted(table, replace) if replace else None
         if deletion:
             return replacement(deletion, new)

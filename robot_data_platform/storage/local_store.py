@@ -13,7 +13,7 @@ from robot_data_platform.storage.faults import object_absent, object_exists, sto
 from robot_data_platform.storage.source import files_below, safe_relative
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 _PARTIAL_PREFIX, _PARTIAL_SUFFIX = ".rdp-", ".partial"
 
@@ -51,6 +51,14 @@ class LocalStore:
         found = (path for path in files_below(self._path(prefix)) if not _is_partial(path.name))
         keys = (path.relative_to(self.root).as_posix() for path in found)
         return sorted(key for key in keys if key > after)[:limit]
+
+    def delete(self, keys: Sequence[str]) -> None:
+        """Remove files, and the folder of each where nothing is left in it."""
+        for path in map(self._path, keys):
+            with store_errors(str(path)):
+                path.unlink(missing_ok=True)
+                if path.parent.is_dir() and not any(path.parent.iterdir()):
+                    path.parent.rmdir()
 
     def _existing(self, key: str) -> Path:
         path = self._path(key)

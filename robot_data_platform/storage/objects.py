@@ -1,4 +1,4 @@
-"""Plain files on the local disk or on S3, by the same five calls."""
+"""Plain files on the local disk or on S3, by the same calls."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from robot_data_platform.storage.s3_store import S3Store
 from robot_data_platform.storage.uri import is_s3
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 
@@ -33,6 +34,9 @@ class ObjectStore(Protocol):
 
     def list_keys(self, prefix: str, after: str = "", limit: int | None = None) -> list[str]:
         """Return keys below ``prefix`` that sort after ``after``, sorted, at most ``limit``."""
+
+    def delete(self, keys: Sequence[str]) -> None:
+        """Remove objects; those that are not there are no fault."""
 
 
 def object_store(root: str) -> ObjectStore:

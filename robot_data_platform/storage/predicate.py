@@ -68,6 +68,11 @@ def in_range(column: str, start: int, stop: int) -> str:
     return f"{name} >= {literal(start)} AND {name} < {literal(stop)}"
 
 
+def in_ranges(column: str, ranges: Iterable[tuple[int, int]]) -> str:
+    """Return that the column is in one of half-open ranges; for no row where there are none."""
+    return " OR ".join(f"({in_range(column, *bounds)})" for bounds in ranges) or "false"
+
+
 def in_slot(slot: int) -> str:
     """Return the predicate of GOPs as recorded, slot 0, or of one rendition of them."""
     # Lance's planner knows no shifts and masks; keys are never negative, so these are the same.

@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from robot_data_platform.errors import ErrorKind, StorageError
 from robot_data_platform.storage.faults import (
     object_absent,
     object_exists,
@@ -23,10 +24,11 @@ from robot_data_platform.storage.uri import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from mypy_boto3_s3.client import S3Client
+    from mypy_boto3_s3.type_defs import ObjectIdentifierTypeDef
 
     from robot_data_platform.errors import RobotDataError
 
@@ -78,6 +80,19 @@ class S3Store:
             # Stores that keep folders list one folder after the other.
             return sorted(found)
 
+    def delete(self, keys: Sequence[str]) -> None:
+        """Remove objects, a request for each thousand."""
+        for start in range(0, len(keys), 1000):
+            objects: list[ObjectIdentifierTypeDef] = [
+                {"Key": self._key(key)} for key in keys[start : start + 1000]
+            ]
+            with s3_errors(self.root):
+                answer = self._client.delete_objects(
+                    Bucket=self._bucket, Delete={"Objects": objects, "Quiet": True}
+                )
+            for failed in answer.get("Errors", ()):
+                raise _not_deleted(join(self.root, failed.get("Key", "")), failed.get("Code", ""))
+
     def _pages(self, prefix: str, after: str, limit: int | None) -> Iterator[str]:
         pages = self._client.get_paginator("list_objects_v2").paginate(
             Bucket=self._bucket,
@@ -106,6 +121,15 @@ def s3_errors(uri: str) -> Iterator[None]:
         raise _answered(err.response.get("Error", {}).get("Code", ""), err, uri) from showable(err)
     except (BotoCoreError, Boto3Error, OSError) as err:
         raise translate(err, uri) from showable(err)
+
+
+def _not_deleted(uri: str, code: str) -> StorageError:
+    return StorageError(
+        f"Object {uri!r} could not be removed ({code}). Check the rights on the bucket, then run "
+        "the same command again.",
+        kind=ErrorKind.STORE_FAILED,
+        uri=uri,
+    )
 
 
 def _answered(code: str, error: Exception, uri: str) -> RobotDataError:

@@ -56,6 +56,11 @@ class LakeTable:
         with store_errors(self.uri):
             return int(self.lance.count_rows(filter=where))
 
+    def count_physical_rows(self) -> int:
+        """Return the number of rows in the table's files, deleted ones included."""
+        with store_errors(self.uri):
+            return sum(int(f.physical_rows) for f in self.lance.get_fragments())
+
     def read(
         self,
         columns: Sequence[str] | None = None,
@@ -154,6 +159,18 @@ class LakeTable:
         """Return the version that each tag of the table holds."""
         with store_errors(self.uri):
             return {name: int(tag["version"]) for name, tag in self.lance.tags.list().items()}
+
+    def tag_times(self) -> dict[str, int]:
+        """Return when each tag of the table was made, nanoseconds since 1970."""
+        with store_errors(self.uri):
+            listed = self.lance.tags.list()
+        times = {name: tag.get("created_at") for name, tag in listed.items()}
+        return {n: int(time.timestamp() * 1e9) if time else 0 for n, time in times.items()}
+
+    def remove_tag(self, tag: str) -> None:
+        """Remove a tag; its version is then kept as long as any other."""
+        with store_errors(self.uri):
+            self.lance.tags.delete(tag)
 
     def add_tag(self, tag: str) -> None:
         """Tag this version, so that clean-up keeps it; the same tag on it again does nothing.

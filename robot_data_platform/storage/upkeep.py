@@ -1,21 +1,19 @@
-"""House-keeping of one table: compaction, indices, deletion of unreachable rows, clean-up."""
+"""House-keeping of one table: indices, deletion of unreachable rows, and the fence before it."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 import lance
 
 from robot_data_platform.errors import CommitConflictError
 from robot_data_platform.storage.faults import store_errors
-from robot_data_platform.storage.operations import commit, mark_deleted
+from robot_data_platform.storage.operations import addition, commit, mark_deleted
 from robot_data_platform.storage.table import LakeTable, open_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from datetime import timedelta
 
 Value = TypeVar("Value")
 
@@ -23,37 +21,22 @@ MAX_ATTEMPTS = 5
 """Compaction and index creation can't be rebased, so a conflict means doing the work again."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cleaned:
-    """What a clean-up removed."""
-
-    num_versions: int
-    num_bytes: int
-
-
-def compact(uri: str) -> bool:
-    """Merge small fragments and drop deleted rows; return whether anything was rewritten.
-
-    The table's own configuration sets how large a fragment is left alone.
-    """
-
-    def work(table: LakeTable) -> bool:
-        metrics = table.lance.optimize.compact_files()
-        return bool(metrics.fragments_removed)
-
-    return _retrying(uri, work)
+def has_index(table: LakeTable, column: str) -> bool:
+    """Return whether an index over a column is there."""
+    with store_errors(table.uri):
+        return any(column in index.field_names for index in table.lance.describe_indices())
 
 
 def ensure_index(uri: str, column: str) -> bool:
     """Create a B-tree over a column where there is none; return whether it was created."""
 
     def work(table: LakeTable) -> bool:
-        if any(column in index.field_names for index in table.lance.describe_indices()):
+        if has_index(table, column):
             return False
         table.lance.create_scalar_index(column, "BTREE")
         return True
 
-    return _retrying(uri, work)
+    return retrying(uri, work)
 
 
 def fold_indices(uri: str) -> None:
@@ -63,7 +46,7 @@ def fold_indices(uri: str) -> None:
         if table.lance.describe_indices():
             table.lance.optimize.optimize_indices()
 
-    _retrying(uri, work)
+    retrying(uri, work)
 
 
 def delete_rows(uri: str, predicate: str, properties: Mapping[str, str]) -> int:
@@ -77,22 +60,30 @@ def delete_rows(uri: str, predicate: str, properties: Mapping[str, str]) -> int:
             commit(table, deletion, properties)
         return num_rows
 
-    return _retrying(uri, work)
+    return retrying(uri, work)
 
 
-def clean_up(uri: str, older_than: timedelta) -> Cleaned:
-    """Remove versions older than that, and files only they named; tagged versions stay."""
+def fence(uri: str, properties: Mapping[str, str]) -> LakeTable:
+    """Commit a table as it is, and return it at that version.
 
-    def work(table: LakeTable) -> Cleaned:
-        stats = table.lance.cleanup_old_versions(
-            older_than=older_than, error_if_tagged_old_versions=False
-        )
-        return Cleaned(num_versions=int(stats.old_versions), num_bytes=int(stats.bytes_removed))
+    Every change that was built on an earlier version conflicts with this commit. It is built
+    again, and its guard sees what stood in the table before the fence.
+    """
 
-    return _retrying(uri, work)
+    def work(table: LakeTable) -> LakeTable:
+        return open_table(uri, commit(table, addition(table, []), properties))
+
+    return retrying(uri, work)
 
 
-def _retrying(uri: str, work: Callable[[LakeTable], Value]) -> Value:
+def retrying(uri: str, work: Callable[[LakeTable], Value]) -> Value:
+    """Do work on the latest version of a table, again where another writer was first.
+
+    Raises
+    ------
+    CommitConflictError
+        ``commit-conflict``: other writers won `MAX_ATTEMPTS` times in a row.
+    """
     for attempt in range(MAX_ATTEMPTS):
         try:
             with store_errors(uri):

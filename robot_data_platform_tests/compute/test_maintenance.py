@@ -8,14 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robot_data_platform.compute import maintenance
 from robot_data_platform.compute.ingestion import Workplace
-from robot_data_platform.compute.maintenance import UpkeepPolicy, UpkeepReport, maintain_dataset
+from robot_data_platform.compute.maintenance import maintain_dataset
+from robot_data_platform.compute.upkeep_policy import UpkeepPolicy
+from robot_data_platform.compute.upkeep_report import UpkeepReport
+from robot_data_platform.core.schema import TABLES
 from robot_data_platform.curation.release import create_release
 from robot_data_platform.curation.spec import SplitSpec
 from robot_data_platform.curation.verify import verify
 from robot_data_platform.errors import ErrorKind, NotFoundError
 from robot_data_platform.reader import RobotLanceDataset
+from robot_data_platform.storage.compaction import CompactionPolicy
 from robot_data_platform.testing.rawlog import RawlogShape
 from robot_data_platform_tests.compute.uploads import (
     IN_PROCESS,
@@ -34,7 +37,13 @@ FIRST = RawlogShape(num_episodes=2, num_rows=12)
 CORRECTED = replace(FIRST, seed=1)
 DAY_NS = 86_400 * 10**9
 ROW_TABLES = ("gops", "frames", "quality", "spatial", "measurements")
-AT_ONCE = UpkeepPolicy(keep_versions=timedelta(0), grace=timedelta(0))
+EAGER = CompactionPolicy()
+AT_ONCE = UpkeepPolicy(
+    keep_versions=timedelta(0),
+    grace=timedelta(0),
+    compaction=dict.fromkeys((*TABLES, "measurements"), EAGER),
+)
+"""Nothing is young, and two small fragments are enough to merge."""
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +117,7 @@ def test_a_step_after_the_collection_does_not_go_on_without_what_was_collected(
     maintain(place)
     with pytest.raises(NotFoundError) as caught:
         STEPS["frames"](place, "u2", IN_PROCESS, RUN)
-    assert caught.value.kind == ErrorKind.GOP_MISSING
+    assert caught.value.kind == ErrorKind.UPLOAD_NOT_FOUND
 
 
 def test_an_upload_corrected_back_after_the_collection_is_whole(place: Workplace) -> None:
@@ -134,15 +143,13 @@ def test_a_release_reads_the_same_after_its_rows_were_superseded_and_collected(
     assert verify(place.lake, "robot", "r1").problems == ()
 
 
-@pytest.mark.parametrize("index_min_rows", [1, maintenance.INDEX_MIN_ROWS])
-def test_a_second_maintenance_does_nothing(
-    place: Workplace, monkeypatch: pytest.MonkeyPatch, index_min_rows: int
-) -> None:
-    monkeypatch.setattr(maintenance, "INDEX_MIN_ROWS", index_min_rows)
-    first = maintain(place)
+@pytest.mark.parametrize("index_min_rows", [1, UpkeepPolicy().index_min_rows])
+def test_a_second_maintenance_does_nothing(place: Workplace, index_min_rows: int) -> None:
+    policy = replace(AT_ONCE, index_min_rows=index_min_rows)
+    first = maintain(place, policy)
     assert first.compacted
     before = versions(place.lake, "robot")
-    second = maintain(place)
+    second = maintain(place, policy)
     assert versions(place.lake, "robot") == before
     assert (second.num_superseded_rows, second.num_versions_removed, second.compacted) == (0, 0, [])
 
@@ -160,14 +167,14 @@ def test_rows_and_pictures_are_right_after_fragments_were_merged(place: Workplac
 
 
 def test_rows_are_found_by_an_index_that_was_made_before_them(
-    place: Workplace, monkeypatch: pytest.MonkeyPatch
+    place: Workplace,
 ) -> None:
-    monkeypatch.setattr(maintenance, "INDEX_MIN_ROWS", 1)
-    maintain(place)
+    policy = replace(AT_ONCE, index_min_rows=1)
+    assert maintain(place, policy).tables["frames"].index_created
     episodes = land(place, "robot", "u2", replace(FIRST, seed=2))
     ingest(place, "u2")
     assert_holds(place, "robot", "u2", episodes)
-    maintain(place)
+    maintain(place, policy)
     assert_holds(place, "robot", "u2", episodes)
 
 

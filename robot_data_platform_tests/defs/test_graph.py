@@ -55,6 +55,7 @@ def test_a_schedule_and_the_sensors_are_there() -> None:
         "release_after_ingest",
         "tell_of_failures",
         "nightly_maintenance",
+        "nightly_history_pruning",
     }
 
 

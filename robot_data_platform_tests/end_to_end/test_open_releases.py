@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from robot_data_platform.compute.ingestion import Workplace
-from robot_data_platform.compute.maintenance import UpkeepPolicy, maintain_dataset
+from robot_data_platform.compute.maintenance import maintain_dataset
+from robot_data_platform.compute.upkeep_policy import UpkeepPolicy
 from robot_data_platform.curation.release import create_release
 from robot_data_platform.curation.spec import SplitSpec
 from robot_data_platform.curation.verify import verify

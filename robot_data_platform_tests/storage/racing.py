@@ -18,9 +18,9 @@ from robot_data_platform.storage.commit import (
     rewrite_columns,
     write_rows,
 )
+from robot_data_platform.storage.compaction import compact
 from robot_data_platform.storage.predicate import equals
 from robot_data_platform.storage.table import LakeTable
-from robot_data_platform.storage.upkeep import compact
 from robot_data_platform_tests.storage.small_table import SCHEMA, add, rows_of
 
 START_DELAY_S = 0.2

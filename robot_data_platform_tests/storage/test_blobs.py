@@ -10,10 +10,11 @@ import pytest
 from robot_data_platform.core.schema import key_field, table_schema
 from robot_data_platform.errors import StorageError
 from robot_data_platform.storage.commit import commit_fragments, rewrite_columns, write_rows
+from robot_data_platform.storage.compaction import compact
 from robot_data_platform.storage.creation import create_table, with_blob_column
 from robot_data_platform.storage.predicate import equals, is_in
 from robot_data_platform.storage.table import BLOB_COLUMN, LakeTable, blob_array, open_table
-from robot_data_platform.storage.upkeep import compact, delete_rows
+from robot_data_platform.storage.upkeep import delete_rows
 from robot_data_platform_tests.counting_proxy import CountingProxy, Request
 
 SCHEMA = with_blob_column(

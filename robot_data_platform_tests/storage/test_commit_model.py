@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from robot_data_platform.storage.commit import grow_schema, rewrite_columns
+from robot_data_platform.storage.compaction import compact
 from robot_data_platform.storage.predicate import equals, is_in
 from robot_data_platform.storage.table import LakeTable, open_table
-from robot_data_platform.storage.upkeep import compact, ensure_index, fold_indices
+from robot_data_platform.storage.upkeep import ensure_index, fold_indices
 from robot_data_platform_tests.storage.racing import holds
 from robot_data_platform_tests.storage.small_table import add, make_table
 

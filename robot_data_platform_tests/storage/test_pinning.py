@@ -11,9 +11,11 @@ import pytest
 
 from robot_data_platform.errors import ErrorKind, NotFoundError
 from robot_data_platform.storage.commit import grow_schema, rewrite_columns
+from robot_data_platform.storage.compaction import compact
 from robot_data_platform.storage.predicate import equals
+from robot_data_platform.storage.retention import clean_up
 from robot_data_platform.storage.table import LakeTable, open_table
-from robot_data_platform.storage.upkeep import clean_up, compact, delete_rows
+from robot_data_platform.storage.upkeep import delete_rows
 from robot_data_platform_tests.storage.small_table import add, make_table
 
 KEYS = range(6)

@@ -24,10 +24,11 @@ from robot_data_platform.errors import (
     StorageError,
 )
 from robot_data_platform.storage.commit import append_rows, commit_fragments, write_rows
+from robot_data_platform.storage.compaction import compact
 from robot_data_platform.storage.creation import create_table
 from robot_data_platform.storage.predicate import equals
 from robot_data_platform.storage.table import LakeTable, find_table, open_table
-from robot_data_platform.storage.upkeep import compact, delete_rows
+from robot_data_platform.storage.upkeep import delete_rows
 from robot_data_platform_tests.storage.small_table import SCHEMA, add, make_table, rows_of
 
 
