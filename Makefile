@@ -4,11 +4,13 @@
 #   PYTHON=python3.12   the interpreter that .venv is made with
 #   PORT=3000           where `make ui` listens
 #   RUNS=20000          how many sources `make fuzz` spoils
+#   STEPS=10000         how many steps `make soak` does
 #   RDP_VENV=folder     an environment made elsewhere, used as it is
 
 PYTHON ?= python3
 PORT ?= 3000
 RUNS ?= 20000
+STEPS ?= 10000
 
 ifdef RDP_VENV
 VENV := $(RDP_VENV)
@@ -23,7 +25,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test ui bench lint fuzz samples
+.PHONY: help demo test ui bench lint fuzz soak samples
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +51,9 @@ bench: $(DEV) ## measure the reader and its peers side by side, write docs/bench
 
 fuzz: $(DEV) ## read 20,000 spoilt sources of every format, keep those that fail in .fuzz
 	$(BIN)/python -m robot_data_platform_tests.fuzz --runs $(RUNS)
+
+soak: $(DEV) ## change a real lake beside a model, 10,000 steps in any order
+	$(BIN)/python -m robot_data_platform_tests.soak --steps $(STEPS)
 
 samples: $(DEV) ## render the sample uploads again; needs the system's OSMesa library
 	$(BIN)/pip install -qq -c constraints.txt -e '.[platform,spatial]'

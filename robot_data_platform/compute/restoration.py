@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from robot_data_platform.compute.abandonment import given_up
 from robot_data_platform.compute.findings import QUARANTINE_RULE
 from robot_data_platform.compute.restating import restate_frames
 from robot_data_platform.compute.retired import retired_ids, without_retired
 from robot_data_platform.core.finding import STATUS_QUARANTINED
+from robot_data_platform.core.index_ranges import indices_in
 from robot_data_platform.errors import ErrorKind, NotFoundError
 from robot_data_platform.lineage.edges import record_edges
 from robot_data_platform.storage.commit import append_built
@@ -61,7 +63,7 @@ def restore_episodes(lake: Lake, dataset: str, version: int, run: RunInfo) -> Re
 
     def rows_at(at: LakeTable) -> pa.Table:
         wanted = _with_columns_of(at, without_retired(rows, retired_ids(lake, dataset)))
-        _refuse_collected(lake, dataset, version, wanted)
+        _refuse_collected(lake, dataset, version, wanted, at)
         return wanted
 
     committed = append_built(
@@ -92,8 +94,13 @@ def _shows(table: LakeTable, rows: pa.Table) -> bool:
     return held.equals(rows.sort_by("episode_index"))
 
 
-def _refuse_collected(lake: Lake, dataset: str, version: int, rows: pa.Table) -> None:
-    lost = sorted(set(_lacking(lake, dataset, rows)))
+def _refuse_collected(
+    lake: Lake, dataset: str, version: int, rows: pa.Table, at: LakeTable
+) -> None:
+    """Refuse episodes that lack something, or that maintenance has given up for good."""
+    shown = set(at.read(["episode_index"])["episode_index"].to_pylist())
+    hidden = set(rows["episode_index"].to_pylist()) - shown
+    lost = sorted({*_lacking(lake, dataset, rows), *indices_in(given_up(at), hidden)})
     if lost:
         raise NotFoundError(
             f"Dataset {dataset!r} can't go back to version {version} of 'episodes': rows or GOPs "

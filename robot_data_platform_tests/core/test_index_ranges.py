@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from robot_data_platform.core.index_ranges import (
     IndexRange,
+    covers,
     merged,
-    overlaps,
     ranges_from_json,
     ranges_to_json,
     without,
@@ -40,10 +40,10 @@ def test_what_is_taken_out_is_in_none_of_the_ranges(
 
 
 @given(ranges, bounds)
-def test_ranges_overlap_where_they_share_an_index(
+def test_ranges_cover_another_that_has_no_index_of_its_own(
     given: list[IndexRange], other: IndexRange
 ) -> None:
-    assert overlaps(merged(given), other) == bool(indices(given) & indices([other]))
+    assert covers(given, other) == (indices([other]) <= indices(given))
 
 
 @given(ranges)

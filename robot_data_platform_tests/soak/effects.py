@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from robot_data_platform.compute.abandonment import given_up
 from robot_data_platform.core.run import RunInfo
 from robot_data_platform.storage.lake import Lake
-from robot_data_platform.storage.predicate import all_of, equals, in_range
+from robot_data_platform.storage.predicate import in_range
 from robot_data_platform_tests.soak.materialize import Outcome
 from robot_data_platform_tests.soak.model import (
     DATASET,
@@ -60,7 +61,7 @@ def apply(
 def _register(model: Model, upload: str, outcome: Outcome, run: RunInfo) -> None:
     assert outcome.ingestion is not None
     known = model.ingestion(upload)
-    if known is None:
+    if known is None or not model.is_registered(known):
         known = model.add(upload, outcome.ingestion.ingestion_id, run.created_ns)
     assert outcome.ingestion.first_episode_index == known.first_index
     assert outcome.ingestion.ingestion_id == known.ingestion_id
@@ -76,10 +77,8 @@ def _publish(
     for number in model.shown(ingested):
         key = stable_id(ingested.upload, source_key(number))
         assert_episode_row(shown[key], ingested, number, run.run_id)
-        assert (
-            model.digests.setdefault((ingested.content, number), shown[key]["content_digest"])
-            == (shown[key]["content_digest"])
-        )
+        digest = shown[key]["content_digest"]
+        assert model.digests.setdefault((ingested.content, number), digest) == digest
         model.episodes[key] = shown[key]
 
 
@@ -103,17 +102,28 @@ def judged(row: Row, shown: Row, prefix: str) -> Row:
     return {**row, **{name: shown[name] for name in (*names, "status_reason")}}
 
 
-def collect(model: Model, lake: Lake, oldest_ns: int) -> None:
-    """Take over what maintenance collected: only what nothing shows, and nothing young."""
-    for ingested in model.ingestions.values():
-        is_shown = model.is_published(ingested) and model.good(ingested)
-        if is_shown or ingested.created_ns >= oldest_ns:
-            continue
-        where = in_range("episode_index", ingested.first_index, ingested.indices().stop)
-        ingested.has_gops = ingested.has_gops and _holds(lake, "gops", where)
-        ingested.has_frames = ingested.has_frames and _holds(lake, "frames", where)
-        lost = all_of(where, equals("rule", "episode_can_be_ingested"))
-        ingested.is_noted = ingested.is_noted and _holds(lake, "quality", lost)
+def give_up(model: Model, lake: Lake, oldest_ns: int) -> None:
+    """Take over what maintenance gave up: only what nothing shows, and nothing young."""
+    shown = {row["episode_index"] for row in model.episodes.values()}
+    ranges = given_up(lake.open(DATASET, "episodes"))
+    indices = {index for start, stop in ranges for index in range(start, stop)}
+    assert indices >= model.given_up
+    for index in indices - model.given_up:
+        assert index not in shown
+        assert model.at_index(index).created_ns < oldest_ns
+    model.given_up = indices
+
+
+def collect(model: Model, lake: Lake) -> None:
+    """Take over what is left of ingestions of which indices were given up."""
+    for ingested in (*model.ingestions.values(), *model.replaced):
+        left = [number for number in ingested.numbers() if not model.is_gone(ingested, number)]
+        if not left:
+            ingested.has_gops = ingested.has_frames = ingested.is_noted = False
+        elif not model.good(ingested):
+            where = in_range("episode_index", ingested.first_index, ingested.indices().stop)
+            ingested.has_gops = _holds(lake, "gops", where)
+            ingested.has_frames = _holds(lake, "frames", where)
 
 
 def _holds(lake: Lake, table: str, where: str | None) -> bool:

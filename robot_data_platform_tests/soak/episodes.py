@@ -49,16 +49,15 @@ def restore(
 ) -> None:
     """Go back to a version; be refused where something that it names is not there any more."""
     wanted = {key: row for key, row in rows.items() if key not in model.retired}
+    is_there = all(_is_there(model, row) for row in wanted.values())
     try:
         done = restore_episodes(lake, DATASET, version, run)
     except NotFoundError as err:
-        if err.kind == ErrorKind.VERSION_NOT_FOUND:
-            assert may_be_gone, str(err)
-        else:
-            assert err.kind == ErrorKind.NO_ROWS, str(err)
-            assert not all(_is_there(model, row) for row in wanted.values()), str(err)
+        is_right = may_be_gone if err.kind == ErrorKind.VERSION_NOT_FOUND else not is_there
+        if not is_right:
+            raise
         return
-    assert all(_is_there(model, row) for row in wanted.values())
+    assert is_there
     assert done.is_new is (without_null(wanted) != without_null(model.episodes))
     model.episodes = dict(wanted)
     if done.is_new:
@@ -68,7 +67,9 @@ def restore(
 
 def _is_there(model: Model, row: Row) -> bool:
     """Return whether all that a row names can still be read."""
-    ingested = model.by_ingestion_id(row["ingestion_id"])
+    ingested = model.at_index(row["episode_index"])
+    if model.is_gone(ingested, ingested.number_of(row["episode_index"])):
+        return False
     if row["status"] == "quarantined":
         return ingested.is_noted
     return ingested.has_frames and ingested.has_gops

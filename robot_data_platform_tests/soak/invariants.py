@@ -49,9 +49,10 @@ class Watch:
             self.history[episodes.version] = dict(shown)
         pictures = None if gops is None else Pictures(gops)
         rows: list[Row] = [] if frames is None else frames.read().to_pylist()
-        by_range = _Ranges(self._model).group(rows)
-        for name, ingested in self._model.ingestions.items():
-            self._look_at_ingestion(ingested, by_range.get(name, []), pictures)
+        by_range = _by_ingestion(self._model, rows)
+        for ingested in (*self._model.ingestions.values(), *self._model.replaced):
+            mine = by_range.get(ingested.first_index, [])
+            self._look_at_ingestion(ingested, mine, pictures)
         if frames is not None:
             assert self._columns <= set(frames.schema.names)
             self._columns = set(frames.schema.names)
@@ -78,10 +79,10 @@ class Watch:
         table = self._lake.find_catalog("uploads")
         columns = ["ingestion_id", "first_episode_index", "num_episodes"]
         rows = [] if table is None else table.read(columns).to_pylist()
-        assert [tuple(row.values()) for row in rows] == [
+        assert sorted(tuple(row.values()) for row in rows) == sorted(
             (one.ingestion_id, one.first_index, one.content.num_episodes)
             for one in self._model.ingestions.values()
-        ]
+        )
 
     def _look_at_releases(self) -> None:
         assert_releases_listed(self._lake, self._model)
@@ -92,20 +93,14 @@ class Watch:
             assert_release(self._lake, self._model, release)
 
 
-class _Ranges:
-    """Which ingestion an episode index belongs to."""
-
-    def __init__(self, model: Model) -> None:
-        self._name_by_index = {
-            index: name for name, one in model.ingestions.items() for index in one.indices()
-        }
-
-    def group(self, rows: list[Row]) -> dict[str, list[Row]]:
-        """Return rows by ingestion; a row of none fails."""
-        grouped: dict[str, list[Row]] = {}
-        for row in rows:
-            grouped.setdefault(self._name_by_index[int(str(row["episode_index"]))], []).append(row)
-        return grouped
+def _by_ingestion(model: Model, rows: list[Row]) -> dict[int, list[Row]]:
+    """Return rows by the first index of their ingestion; a row of none fails."""
+    known = (*model.ingestions.values(), *model.replaced)
+    first_by_index = {index: one.first_index for one in known for index in one.indices()}
+    grouped: dict[int, list[Row]] = {}
+    for row in rows:
+        grouped.setdefault(first_by_index[int(str(row["episode_index"]))], []).append(row)
+    return grouped
 
 
 def _assert_findings(quality: LakeTable, model: Model) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import ClassVar
@@ -14,12 +17,15 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from robot_data_platform.compute.ingestion import Workplace
-from robot_data_platform.compute.maintenance import UpkeepPolicy, maintain_dataset
+from robot_data_platform.compute.maintenance import maintain_dataset
+from robot_data_platform.compute.scrub_share import NONE
+from robot_data_platform.compute.upkeep_policy import UpkeepPolicy
 from robot_data_platform.core.run import RunInfo
 from robot_data_platform.storage.commit import grow_schema, rewrite_columns
-from robot_data_platform.storage.upkeep import compact, ensure_index, fold_indices
+from robot_data_platform.storage.compaction import compact
+from robot_data_platform.storage.upkeep import ensure_index, fold_indices
 from robot_data_platform_tests.soak.content import Content, land
-from robot_data_platform_tests.soak.effects import apply, assert_ended, collect
+from robot_data_platform_tests.soak.effects import apply, assert_ended, collect, give_up
 from robot_data_platform_tests.soak.episodes import restore, retire
 from robot_data_platform_tests.soak.invariants import Watch
 from robot_data_platform_tests.soak.materialize import materialize
@@ -28,6 +34,7 @@ from robot_data_platform_tests.soak.releases import make_release
 from robot_data_platform_tests.soak.seams import before_commit
 
 S_NS, DAY_NS = 10**9, 86_400 * 10**9
+YEARS_NS = 1000 * DAY_NS
 MAX_RELEASES = 4
 TABLES = ("gops", "frames", "episodes", "quality", "spatial", "measurements", "splits")
 
@@ -45,7 +52,7 @@ POLICIES = st.builds(
     keep_versions=st.sampled_from([timedelta(0), timedelta(days=14)]),
     grace=st.sampled_from([timedelta(0), timedelta(days=1)]),
 )
-GENTLE = UpkeepPolicy(keep_versions=timedelta(days=14), grace=timedelta(days=1), scrub=False)
+GENTLE = UpkeepPolicy(keep_versions=timedelta(days=14), grace=timedelta(days=1), scrub=NONE)
 
 
 class AnyOrder(RuleBasedStateMachine):
@@ -62,7 +69,8 @@ class AnyOrder(RuleBasedStateMachine):
         self.lake = self.place.lake
         self.model = Model()
         self.watch = Watch(self.lake, self.model)
-        self.now_ns = 1_800_000_000 * S_NS
+        self.now_ns = time.time_ns() - YEARS_NS
+        # Days pass in the model, and it must not run ahead of the clock on the wall.
         self.num_runs = 0
         self.last_cleaned = -1
         """Versions of ``episodes`` up to this one may be gone."""
@@ -135,9 +143,6 @@ class AnyOrder(RuleBasedStateMachine):
             "compact": self.compact_all,
         }
         self.count(f"two at once: {other if other in intruders else 'asset'}")
-        ingested = self.model.ingestion(mine)
-        if other == "maintain" and ingested and not self.model.is_published(ingested):
-            self.renew(mine)
         intrude = intruders.get(other, lambda: self.materialize(other, theirs))
         self.materialize(asset, mine, meanwhile=(number, intrude))
 
@@ -153,6 +158,15 @@ class AnyOrder(RuleBasedStateMachine):
         self.count("maintain")
         self.now_ns += days * DAY_NS
         self.maintain(policy)
+
+    @precondition(lambda self: self.model.landed)
+    @rule(data=st.data(), number=st.integers(0, 3), asset=st.sampled_from(ASSETS))
+    def maintain_and_another(self, data: st.DataObject, number: int, asset: str) -> None:
+        """Let a step in, just before a commit of maintenance."""
+        self.count("two at once: asset in maintain")
+        upload = self.draw_upload(data)
+        self.now_ns += 2 * DAY_NS
+        self.maintain(GENTLE, meanwhile=(number, lambda: self.materialize(asset, upload)))
 
     @precondition(lambda self: self.model.ingestions)
     @rule(table=st.sampled_from(TABLES))
@@ -222,35 +236,54 @@ class AnyOrder(RuleBasedStateMachine):
         """Do a step; ``meanwhile`` is done before its commit of a number, where it has one."""
         run = self.run_of(asset, upload)
         before = self.model.expected(asset, upload)
-        if meanwhile is None or before.refusals:
+        with self.interrupted(None if before.refusals else meanwhile):
             outcome = materialize(self.place, asset, upload, run)
-        else:
-            with before_commit(*meanwhile):
-                outcome = materialize(self.place, asset, upload, run)
         # What another writer did meanwhile comes before what this step committed.
         expected = self.model.expected(asset, upload)
         assert_ended(outcome, expected, f"{asset} of {upload}")
         apply(self.model, self.lake, asset, upload, outcome, run)
 
-    def renew(self, upload: str) -> None:
-        """Take an upload up again, so that maintenance knows that it is worked on."""
-        self.materialize("raw_episodes", upload)
-
     def release(self) -> None:
         """Release all that is visible under a new name."""
         make_release(self.lake, self.model, f"r{len(self.model.releases)}", self.run_of("release"))
 
-    def maintain(self, policy: UpkeepPolicy) -> None:
-        """Let maintenance collect, compact and clean up."""
+    def maintain(
+        self, policy: UpkeepPolicy, meanwhile: tuple[int, Callable[[], None]] | None = None
+    ) -> None:
+        """Let maintenance give up, collect, compact and clean up."""
         run = self.run_of("maintenance")
+        if not policy.grace:
+            # Files have the time of the clock on the wall, which is later.
+            run = replace(run, created_ns=time.time_ns() + S_NS)
         if self.lake.find(DATASET, "episodes") is None:
             return
-        report = maintain_dataset(self.lake, DATASET, run, policy)
-        assert not report.damaged_gops
-        collect(self.model, self.lake, run.created_ns - int(policy.grace.total_seconds()) * S_NS)
+        oldest_ns = run.created_ns - int(policy.grace.total_seconds()) * S_NS
+        with self.interrupted(meanwhile, lambda: give_up(self.model, self.lake, oldest_ns)):
+            report = maintain_dataset(self.lake, DATASET, run, policy)
+        assert not report.damaged
+        give_up(self.model, self.lake, oldest_ns)
+        collect(self.model, self.lake)
         self.watch.distrust()
         if not policy.keep_versions:
             self.last_cleaned = self.lake.open(DATASET, "episodes").version
+
+    @contextmanager
+    def interrupted(
+        self,
+        meanwhile: tuple[int, Callable[[], None]] | None,
+        first: Callable[[], None] = lambda: None,
+    ) -> Iterator[None]:
+        """Do something before a commit that is made inside, after noting what came before."""
+        if meanwhile is None:
+            yield
+            return
+
+        def intrude() -> None:
+            first()
+            meanwhile[1]()
+
+        with before_commit(meanwhile[0], intrude):
+            yield
 
     def compact_all(self) -> None:
         """Merge the fragments of every table."""

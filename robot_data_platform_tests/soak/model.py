@@ -8,7 +8,7 @@ and has to stay as it is from then on.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -57,6 +57,10 @@ class Ingested:
         """What it holds."""
         return self.landed.content
 
+    def numbers(self) -> range:
+        """Return the positions of its episodes."""
+        return range(self.content.num_episodes)
+
     def number_of(self, index: object) -> int:
         """Return the position of one of its episode indices."""
         return int(str(index)) - self.first_index
@@ -89,8 +93,7 @@ class Released:
     tables: Mapping[str, int]
     rows: Mapping[str, Row]
     """Of ``episodes``, those that it holds, by id."""
-    ingestions: Mapping[str, Ingested]
-    """By id."""
+    ingestions: Sequence[Ingested]
     split_by_episode: Mapping[str, str]
     run_id: str
 
@@ -105,6 +108,10 @@ class Model:
     episodes: dict[str, Row] = field(default_factory=dict)
     """The visible rows of ``episodes``, whole, by id."""
     retired: set[str] = field(default_factory=set)
+    given_up: set[int] = field(default_factory=set)
+    """Episode indices that maintenance has given up."""
+    replaced: list[Ingested] = field(default_factory=list)
+    """Ingestions whose indices were given up, and that got others."""
     edges: list[Edge] = field(default_factory=list)
     releases: dict[str, Released] = field(default_factory=dict)
     columns: set[str] = field(default_factory=set)
@@ -128,6 +135,8 @@ class Model:
             created_ns=created_ns,
         )
         self.next_index += landed.content.num_episodes
+        before = self.ingestions.get(_key(upload, landed))
+        self.replaced += [before] if before else []
         self.ingestions[_key(upload, landed)] = new
         return new
 
@@ -137,18 +146,29 @@ class Model:
 
     def is_published(self, ingested: Ingested) -> bool:
         """Return whether an ingestion is what is visible of its upload."""
-        return any(row["ingestion_id"] == ingested.ingestion_id for row in self.episodes.values())
+        return any(row["episode_index"] in ingested.indices() for row in self.episodes.values())
+
+    def at_index(self, index: object) -> Ingested:
+        """Return the ingestion that an episode index was reserved for."""
+        known = (*self.ingestions.values(), *self.replaced)
+        return next(one for one in known if index in one.indices())
 
     def by_ingestion_id(self, name: object) -> Ingested:
-        """Return an ingestion by its id."""
+        """Return an ingestion by its id, as it is registered now."""
         return next(one for one in self.ingestions.values() if one.ingestion_id == name)
+
+    def is_registered(self, ingested: Ingested | None) -> bool:
+        """Return whether an ingestion holds its reservation."""
+        if ingested is None:
+            return False
+        return self.is_published(ingested) or not self.given_up.issuperset(ingested.indices())
 
     def expected(self, asset: str, upload: str) -> Expected:
         """Return how materializing an asset of an upload has to end now."""
         ingested = self.ingestion(upload)
         if asset == "raw_episodes":
-            return Expected(is_new=ingested is None)
-        if ingested is None:
+            return Expected(is_new=not self.is_registered(ingested))
+        if ingested is None or not self.is_registered(ingested):
             return refused(ErrorKind.UPLOAD_NOT_FOUND)
         if asset == "gop_video":
             return Expected(is_new=not ingested.has_gops and bool(self.good(ingested)))
@@ -183,6 +203,12 @@ class Model:
         """Return the positions of the episodes that go into quarantine."""
         return [n for n in self.shown(ingested) if n >= ingested.content.num_good]
 
+    def is_gone(self, ingested: Ingested, number: int) -> bool:
+        """Return whether what there was of an episode was collected."""
+        index = ingested.first_index + number
+        is_shown = any(row["episode_index"] == index for row in self.episodes.values())
+        return index in self.given_up and not is_shown
+
     def shown(self, ingested: Ingested) -> list[int]:
         """Return the positions of the episodes that publishing shows: all but the retired."""
         return [
@@ -192,7 +218,7 @@ class Model:
         ]
 
     def _expected_checks(self, ingested: Ingested, version_column: str) -> Expected:
-        rows = [r for r in self.episodes.values() if r["ingestion_id"] == ingested.ingestion_id]
+        rows = [r for r in self.episodes.values() if r["episode_index"] in ingested.indices()]
         if rows:
             return Expected(is_new=any(row[version_column] is None for row in rows))
         return Expected(refusals=frozenset({ErrorKind.TABLE_NOT_FOUND}), may_pass=True)

@@ -1,0 +1,96 @@
+"""``python -m robot_data_platform_tests.soak``: many steps in fresh orders, with a summary."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+import traceback
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from multiprocessing import get_context
+
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+STEPS_PER_LAKE = 50
+LAKES_PER_ROUND = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What some lakes came to."""
+
+    counts: dict[str, int]
+    """Steps by what they did."""
+    failure: str
+    """What broke, with the steps that led there and the blob that does them again; or empty."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run, print, and return the exit code: 1 where the lake was not as the model."""
+    parser = argparse.ArgumentParser(prog="python -m robot_data_platform_tests.soak")
+    parser.add_argument("--steps", type=int, default=10_000, help="steps, of all lakes together")
+    parser.add_argument("--workers", type=int, default=2, help="processes")
+    options = parser.parse_args(arguments)
+    counts: dict[str, int] = {}
+    failures, start_s = 0, time.monotonic()
+    # One round a process: what hypothesis remembers of a failure stays out of the next one.
+    with ProcessPoolExecutor(
+        options.workers, mp_context=get_context("spawn"), max_tasks_per_child=1
+    ) as pool:
+        running = {pool.submit(run_round) for _ in range(options.workers)}
+        while running:
+            done = next(as_completed(running))
+            running.remove(done)
+            failures += bool(done.result().failure)
+            for what, count in done.result().counts.items():
+                counts[what] = counts.get(what, 0) + count
+            _say(done.result().failure or _line(counts, failures, start_s))
+            if sum(counts.values()) < options.steps:
+                running.add(pool.submit(run_round))
+    _say("\n".join(f"{count:>7} {what}" for what, count in sorted(counts.items())))
+    _say(_line(counts, failures, start_s))
+    return 1 if failures else 0
+
+
+def run_round() -> Round:
+    """Drive a few lakes, one after another (runs in a process of its own)."""
+    # Tables are tiny, and a pool of threads for each core only wakes up and sleeps.
+    os.environ.setdefault("LANCE_CPU_THREADS", "1")
+    from robot_data_platform_tests.soak.machine import AnyOrder
+
+    failure = ""
+    try:
+        run_state_machine_as_test(AnyOrder, settings=_settings())
+    except Exception:  # noqa: BLE001 - whatever escapes is what is looked for
+        failure = traceback.format_exc()
+    return Round(counts=dict(AnyOrder.counts), failure=failure)
+
+
+def _settings() -> settings:
+    return settings(
+        max_examples=LAKES_PER_ROUND,
+        stateful_step_count=STEPS_PER_LAKE,
+        deadline=None,
+        database=None,
+        derandomize=False,
+        print_blob=True,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+def _line(counts: dict[str, int], failures: int, start_s: float) -> str:
+    seconds = time.monotonic() - start_s
+    return f"{sum(counts.values())} steps, {failures} rounds failed, {seconds:.0f} s"
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)  # noqa: T201 - it is a program
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
