@@ -91,7 +91,7 @@ def _with_columns_of(table: LakeTable, rows: pa.Table) -> pa.Table:
 
 def _shows(table: LakeTable, rows: pa.Table) -> bool:
     held = table.read().sort_by("episode_index")
-    return held.equals(rows.sort_by("episode_index"))
+    return bool(held.equals(rows.sort_by("episode_index")))
 
 
 def _refuse_collected(

@@ -8,7 +8,7 @@ still read the episode; its rows and GOPs go when maintenance collects what noth
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -39,13 +39,6 @@ class Retirement:
     """False where it was retired before, so nothing was written."""
 
 
-class _Known(TypedDict):
-    """Where an episode came from."""
-
-    upload: str
-    source_key: str
-
-
 def retire_episode(
     lake: Lake, dataset: str, episode_id: str, reason: str, retired_by: str, run: RunInfo
 ) -> Retirement:
@@ -69,7 +62,7 @@ def retire_episode(
     known = _shown(episodes, episode_id) or _retired(lake, episode_id)
     if known is None:
         raise _not_shown(dataset, episode_id)
-    recorded = _record(lake, dataset, {"episode_id": episode_id, **known}, reason, retired_by, run)
+    recorded = _record(lake, dataset, known, reason, retired_by, run)
     committed = commit_fragments(
         episodes.uri, [], properties=run.properties(), replace=equals("episode_id", episode_id)
     )
@@ -86,12 +79,15 @@ def retire_episode(
     )
 
 
-def _shown(episodes: LakeTable, episode_id: str) -> _Known | None:
-    rows = episodes.read(["upload", "source_key"], equals("episode_id", episode_id)).to_pylist()
+def _shown(episodes: LakeTable, episode_id: str) -> dict[str, str] | None:
+    columns = ["episode_id", "upload", "source_key"]
+    rows: list[dict[str, str]] = episodes.read(
+        columns, equals("episode_id", episode_id)
+    ).to_pylist()
     return rows[0] if rows else None
 
 
-def _retired(lake: Lake, episode_id: str) -> _Known | None:
+def _retired(lake: Lake, episode_id: str) -> dict[str, str] | None:
     table = lake.find_catalog(RETIREMENTS)
     return None if table is None else _shown(table, episode_id)
 

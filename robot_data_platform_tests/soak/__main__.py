@@ -6,27 +6,11 @@ import argparse
 import os
 import sys
 import time
-import traceback
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
 from multiprocessing import get_context
 
-from hypothesis import HealthCheck, Phase, settings
-from hypothesis.stateful import run_state_machine_as_test
-
-STEPS_PER_LAKE = 50
-LAKES_PER_ROUND = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Round:
-    """What some lakes came to."""
-
-    counts: dict[str, int]
-    """Steps by what they did."""
-    failure: str
-    """What broke, with the steps that led there and the blob that does them again; or empty."""
+from robot_data_platform_tests.soak.rounds import run_round
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -37,6 +21,8 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     counts: dict[str, int] = {}
     failures, start_s = 0, time.monotonic()
+    # Tables are tiny: a pool of threads for each core would only wake up and sleep.
+    os.environ.setdefault("LANCE_CPU_THREADS", "1")
     # One round a process: what hypothesis remembers of a failure stays out of the next one.
     with ProcessPoolExecutor(
         options.workers, mp_context=get_context("spawn"), max_tasks_per_child=1
@@ -54,33 +40,6 @@ def main(arguments: Sequence[str]) -> int:
     _say("\n".join(f"{count:>7} {what}" for what, count in sorted(counts.items())))
     _say(_line(counts, failures, start_s))
     return 1 if failures else 0
-
-
-def run_round() -> Round:
-    """Drive a few lakes, one after another (runs in a process of its own)."""
-    # Tables are tiny, and a pool of threads for each core only wakes up and sleeps.
-    os.environ.setdefault("LANCE_CPU_THREADS", "1")
-    from robot_data_platform_tests.soak.machine import AnyOrder
-
-    failure = ""
-    try:
-        run_state_machine_as_test(AnyOrder, settings=_settings())
-    except Exception:  # noqa: BLE001 - whatever escapes is what is looked for
-        failure = traceback.format_exc()
-    return Round(counts=dict(AnyOrder.counts), failure=failure)
-
-
-def _settings() -> settings:
-    return settings(
-        max_examples=LAKES_PER_ROUND,
-        stateful_step_count=STEPS_PER_LAKE,
-        deadline=None,
-        database=None,
-        derandomize=False,
-        print_blob=True,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
 
 
 def _line(counts: dict[str, int], failures: int, start_s: float) -> str:

@@ -86,7 +86,7 @@ def numbers_in(blob: bytes) -> tuple[int, ...]:
     decoder = av.CodecContext.create("h264", "r")
     packets = [*decoder.parse(blob), *decoder.parse(None)]
     frames = [f for packet in [*packets, None] for f in decoder.decode(packet)]
-    pictures = (frame.to_ndarray(format="rgb24") for frame in frames)
+    pictures = (frame.to_ndarray(format="rgb24").astype(np.uint8) for frame in frames)
     return tuple(read_number(p[:HEIGHT_PX, :WIDTH_PX]) for p in pictures)
 
 
