@@ -119,9 +119,10 @@ def _lacking(lake: Lake, dataset: str, rows: pa.Table) -> list[int]:
     facts = rows.select(columns).to_pylist()
     shown = [row for row in facts if row["status"] != STATUS_QUARANTINED]
     lost = [row["episode_index"] for row in facts if row["status"] == STATUS_QUARANTINED]
-    held = _count(lake.open(dataset, "frames"), [row["episode_index"] for row in shown])
-    gops = _count(lake.open(dataset, "gops"), [row["episode_index"] for row in shown], in_slot(0))
-    told = _count(lake.open(dataset, "quality"), lost, equals("rule", QUARANTINE_RULE))
+    named = [row["episode_index"] for row in shown]
+    held = _count(lake, dataset, "frames", named)
+    gops = _count(lake, dataset, "gops", named, in_slot(0))
+    told = _count(lake, dataset, "quality", lost, equals("rule", QUARANTINE_RULE))
     return [index for index in lost if not told[index]] + [
         row["episode_index"]
         for row in shown
@@ -130,8 +131,13 @@ def _lacking(lake: Lake, dataset: str, rows: pa.Table) -> list[int]:
     ]
 
 
-def _count(table: LakeTable, indices: Sequence[int], where: str | None = None) -> Counter[int]:
+def _count(
+    lake: Lake, dataset: str, table: str, indices: Sequence[int], where: str | None = None
+) -> Counter[int]:
+    """Return the rows that a table has of each of some episodes."""
     counts: Counter[int] = Counter()
-    for batch in table.batches(["episode_index"], all_of(is_in("episode_index", indices), where)):
-        counts.update(batch["episode_index"].to_pylist())
+    if indices:
+        mine = all_of(is_in("episode_index", indices), where)
+        for batch in lake.open(dataset, table).batches(["episode_index"], mine):
+            counts.update(batch["episode_index"].to_pylist())
     return counts

@@ -127,3 +127,12 @@ def test_a_version_that_is_not_there_is_refused(corrected: Corrected) -> None:
     with pytest.raises(NotFoundError) as caught:
         restore_episodes(corrected.place.lake, "robot", 999, LATER)
     assert caught.value.kind == ErrorKind.VERSION_NOT_FOUND
+
+
+def test_a_version_without_any_episode_is_restored_before_anything_was_cut(
+    tmp_path: Path,
+) -> None:
+    place = workplace(tmp_path)
+    version = place.lake.ensure("robot", "episodes").version
+    assert not restore_episodes(place.lake, "robot", version, LATER).is_new
+    assert place.lake.find("robot", "frames") is None

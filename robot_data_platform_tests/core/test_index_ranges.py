@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from robot_data_platform.core.index_ranges import (
     IndexRange,
     covers,
+    indices_in,
     merged,
     ranges_from_json,
     ranges_to_json,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from robot_data_platform.compute.abandonment import given_up
 from robot_data_platform.core.run import RunInfo
 from robot_data_platform.storage.lake import Lake
-from robot_data_platform.storage.predicate import in_range
+from robot_data_platform.storage.predicate import in_range, is_in
 from robot_data_platform_tests.soak.materialize import Outcome
 from robot_data_platform_tests.soak.model import (
     DATASET,
@@ -41,7 +41,7 @@ def apply(
         _register(model, upload, outcome, run)
         return
     assert outcome.ingestion is not None
-    ingested = model.by_ingestion_id(outcome.ingestion.ingestion_id)
+    ingested = model.at_index(outcome.ingestion.first_episode_index)
     if asset == "gop_video":
         if not ingested.has_gops:
             ingested.has_gops, ingested.is_noted = bool(model.good(ingested)), True
@@ -116,11 +116,11 @@ def give_up(model: Model, lake: Lake, oldest_ns: int) -> None:
 
 def collect(model: Model, lake: Lake) -> None:
     """Take over what is left of ingestions of which indices were given up."""
+    shown = {row["episode_index"] for row in model.episodes.values()}
+    gone = is_in("episode_index", sorted(index for index in model.given_up if index not in shown))
+    assert not any(_holds(lake, table, gone) for table in ("frames", "gops", "quality"))
     for ingested in (*model.ingestions.values(), *model.replaced):
-        left = [number for number in ingested.numbers() if not model.is_gone(ingested, number)]
-        if not left:
-            ingested.has_gops = ingested.has_frames = ingested.is_noted = False
-        elif not model.good(ingested):
+        if model.is_registered(ingested) and not model.good(ingested):
             where = in_range("episode_index", ingested.first_index, ingested.indices().stop)
             ingested.has_gops = _holds(lake, "gops", where)
             ingested.has_frames = _holds(lake, "frames", where)

@@ -63,6 +63,8 @@ class Watch:
         self, ingested: Ingested, rows: list[Row], pictures: Pictures | None
     ) -> None:
         """Hold all that there is of an ingestion, visible or not, against its upload."""
+        if not self._model.is_registered(ingested):
+            return
         good = set(self._model.good(ingested))
         assert pictures is not None or not ingested.has_gops
         if pictures is None:

@@ -239,7 +239,7 @@ class AnyOrder(RuleBasedStateMachine):
         with self.interrupted(None if before.refusals else meanwhile):
             outcome = materialize(self.place, asset, upload, run)
         # What another writer did meanwhile comes before what this step committed.
-        expected = self.model.expected(asset, upload)
+        expected = self.model.expected(asset, upload, has_begun=not before.refusals)
         assert_ended(outcome, expected, f"{asset} of {upload}")
         apply(self.model, self.lake, asset, upload, outcome, run)
 

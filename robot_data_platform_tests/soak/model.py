@@ -153,22 +153,22 @@ class Model:
         known = (*self.ingestions.values(), *self.replaced)
         return next(one for one in known if index in one.indices())
 
-    def by_ingestion_id(self, name: object) -> Ingested:
-        """Return an ingestion by its id, as it is registered now."""
-        return next(one for one in self.ingestions.values() if one.ingestion_id == name)
-
     def is_registered(self, ingested: Ingested | None) -> bool:
         """Return whether an ingestion holds its reservation."""
         if ingested is None:
             return False
         return self.is_published(ingested) or not self.given_up.issuperset(ingested.indices())
 
-    def expected(self, asset: str, upload: str) -> Expected:
-        """Return how materializing an asset of an upload has to end now."""
+    def expected(self, asset: str, upload: str, *, has_begun: bool = False) -> Expected:
+        """Return how materializing an asset of an upload has to end now.
+
+        A step that has begun goes on where its reservation is given up, but for publishing.
+        """
         ingested = self.ingestion(upload)
         if asset == "raw_episodes":
             return Expected(is_new=not self.is_registered(ingested))
-        if ingested is None or not self.is_registered(ingested):
+        is_held = self.is_registered(ingested) or (has_begun and asset != "episodes")
+        if ingested is None or not is_held:
             return refused(ErrorKind.UPLOAD_NOT_FOUND)
         if asset == "gop_video":
             return Expected(is_new=not ingested.has_gops and bool(self.good(ingested)))
