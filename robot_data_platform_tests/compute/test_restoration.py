@@ -108,7 +108,8 @@ def test_what_was_collected_since_is_refused_and_nothing_changes(corrected: Corr
 def test_a_collection_just_before_the_commit_is_noticed(
     corrected: Corrected, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lacking, rounds = restoration._lacking, []
+    lacking = restoration._lacking
+    rounds: list[int] = []
 
     def look_and_collect(lake: Lake, dataset: str, rows: object) -> list[int]:
         found = lacking(lake, dataset, rows)

@@ -23,10 +23,7 @@ def main(arguments: Sequence[str]) -> int:
     failures, start_s = 0, time.monotonic()
     # Tables are tiny: a pool of threads for each core would only wake up and sleep.
     os.environ.setdefault("LANCE_CPU_THREADS", "1")
-    # One round a process: what hypothesis remembers of a failure stays out of the next one.
-    with ProcessPoolExecutor(
-        options.workers, mp_context=get_context("spawn"), max_tasks_per_child=1
-    ) as pool:
+    with ProcessPoolExecutor(options.workers, mp_context=get_context("spawn")) as pool:
         running = {pool.submit(run_round) for _ in range(options.workers)}
         while running:
             done = next(as_completed(running))

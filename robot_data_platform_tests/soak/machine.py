@@ -5,7 +5,8 @@ from __future__ import annotations
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -28,7 +29,7 @@ from robot_data_platform_tests.soak.content import Content, land
 from robot_data_platform_tests.soak.effects import apply, assert_ended, collect, give_up
 from robot_data_platform_tests.soak.episodes import restore, retire
 from robot_data_platform_tests.soak.invariants import Watch
-from robot_data_platform_tests.soak.materialize import materialize
+from robot_data_platform_tests.soak.materialize import Outcome, materialize
 from robot_data_platform_tests.soak.model import ASSETS, DATASET, Landed, Model
 from robot_data_platform_tests.soak.releases import make_release
 from robot_data_platform_tests.soak.seams import before_commit
@@ -53,6 +54,13 @@ POLICIES = st.builds(
     grace=st.sampled_from([timedelta(0), timedelta(days=1)]),
 )
 GENTLE = UpkeepPolicy(keep_versions=timedelta(days=14), grace=timedelta(days=1), scrub=NONE)
+
+
+def first_index(outcomes: Sequence[Outcome]) -> int:
+    """Return the first episode index that an ingestion reserved."""
+    ingestion = outcomes[0].ingestion
+    assert ingestion is not None
+    return ingestion.first_episode_index
 
 
 class AnyOrder(RuleBasedStateMachine):
@@ -145,6 +153,27 @@ class AnyOrder(RuleBasedStateMachine):
         self.count(f"two at once: {other if other in intruders else 'asset'}")
         intrude = intruders.get(other, lambda: self.materialize(other, theirs))
         self.materialize(asset, mine, meanwhile=(number, intrude))
+
+    @precondition(lambda self: len(self.model.landed) > 1)
+    @rule(data=st.data())
+    def in_threads(self, data: st.DataObject) -> None:
+        """Ingest two uploads at the same time."""
+        self.count("two at once: in threads")
+        uploads = data.draw(st.permutations(sorted(self.model.landed)), label="uploads")[:2]
+        runs = {u: [self.run_of(asset, u) for asset in ASSETS] for u in uploads}
+
+        def ingest(upload: str) -> list[Outcome]:
+            pairs = zip(ASSETS, runs[upload], strict=True)
+            return [materialize(self.place, asset, upload, run) for asset, run in pairs]
+
+        with ThreadPoolExecutor(len(uploads)) as pool:
+            outcomes = dict(zip(uploads, pool.map(ingest, uploads), strict=True))
+        # Uploads do not touch each other, so it is as if one had come after the other.
+        for upload in sorted(uploads, key=lambda name: first_index(outcomes[name])):
+            for number, asset in enumerate(ASSETS):
+                outcome, run = outcomes[upload][number], runs[upload][number]
+                assert_ended(outcome, self.model.expected(asset, upload), f"{asset} of {upload}")
+                apply(self.model, self.lake, asset, upload, outcome, run)
 
     @precondition(lambda self: self.model.landed and len(self.model.releases) < MAX_RELEASES)
     @rule()

@@ -57,10 +57,6 @@ class Ingested:
         """What it holds."""
         return self.landed.content
 
-    def numbers(self) -> range:
-        """Return the positions of its episodes."""
-        return range(self.content.num_episodes)
-
     def number_of(self, index: object) -> int:
         """Return the position of one of its episode indices."""
         return int(str(index)) - self.first_index
