@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import tempfile
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import ClassVar
@@ -17,27 +14,19 @@ import pyarrow as pa
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from robot_data_platform.compute.ingestion import Workplace
-from robot_data_platform.compute.maintenance import maintain_dataset
 from robot_data_platform.compute.scrub_share import NONE
 from robot_data_platform.compute.upkeep_policy import UpkeepPolicy
-from robot_data_platform.core.run import RunInfo
 from robot_data_platform.storage.commit import grow_schema, rewrite_columns
 from robot_data_platform.storage.compaction import compact
 from robot_data_platform.storage.upkeep import ensure_index, fold_indices
 from robot_data_platform_tests.soak.content import Content, land
-from robot_data_platform_tests.soak.effects import apply, assert_ended, collect, give_up
+from robot_data_platform_tests.soak.driver import DAY_NS, TABLES, Driver
+from robot_data_platform_tests.soak.effects import apply, assert_ended
 from robot_data_platform_tests.soak.episodes import restore, retire
-from robot_data_platform_tests.soak.invariants import Watch
 from robot_data_platform_tests.soak.materialize import Outcome, materialize
-from robot_data_platform_tests.soak.model import ASSETS, DATASET, Landed, Model
-from robot_data_platform_tests.soak.releases import make_release
-from robot_data_platform_tests.soak.seams import before_commit
+from robot_data_platform_tests.soak.model import ASSETS, DATASET, Landed
 
-S_NS, DAY_NS = 10**9, 86_400 * 10**9
-YEARS_NS = 1000 * DAY_NS
 MAX_RELEASES = 4
-TABLES = ("gops", "frames", "episodes", "quality", "spatial", "measurements", "splits")
 
 UPLOADS = st.sampled_from(["u1", "u2", "u3"])
 CONTENTS = st.builds(
@@ -72,28 +61,8 @@ class AnyOrder(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = tempfile.TemporaryDirectory(prefix="rdp-soak-")
-        root = Path(self.folder.name)
-        self.place = Workplace(lake_root=str(root / "lake"), landing_root=str(root / "landing"))
-        self.lake = self.place.lake
-        self.model = Model()
-        self.watch = Watch(self.lake, self.model)
-        self.now_ns = time.time_ns() - YEARS_NS
-        # Days pass in the model, and it must not run ahead of the clock on the wall.
-        self.num_runs = 0
-        self.last_cleaned = -1
-        """Versions of ``episodes`` up to this one may be gone."""
-
-    def run_of(self, asset: str, upload: str | None = None) -> RunInfo:
-        """Return a run of its own, a second later than the last one."""
-        self.num_runs += 1
-        self.now_ns += S_NS
-        return RunInfo(
-            run_id=f"run-{self.num_runs}",
-            asset=asset,
-            partition=upload,
-            code_version="0",
-            created_ns=self.now_ns,
-        )
+        self.driver = Driver(Path(self.folder.name))
+        self.place, self.lake, self.model = self.driver.place, self.driver.lake, self.driver.model
 
     def teardown(self) -> None:
         self.folder.cleanup()
@@ -116,7 +85,7 @@ class AnyOrder(RuleBasedStateMachine):
     @rule(data=st.data(), asset=st.sampled_from(ASSETS))
     def materialize_any(self, data: st.DataObject, asset: str) -> None:
         self.count(asset)
-        self.materialize(asset, self.draw_upload(data))
+        self.driver.materialize(asset, self.draw_upload(data))
 
     @precondition(lambda self: self.model.landed)
     @rule(data=st.data())
@@ -125,7 +94,7 @@ class AnyOrder(RuleBasedStateMachine):
         due = [asset for asset in ASSETS if self.model.expected(asset, upload).is_new]
         if due:
             self.count(due[0])
-            self.materialize(due[0], upload)
+            self.driver.materialize(due[0], upload)
 
     @precondition(lambda self: self.model.landed)
     @rule(data=st.data(), num_assets=st.integers(4, len(ASSETS)))
@@ -133,7 +102,7 @@ class AnyOrder(RuleBasedStateMachine):
         upload = self.draw_upload(data)
         self.count("ingest")
         for asset in ASSETS[:num_assets]:
-            self.materialize(asset, upload)
+            self.driver.materialize(asset, upload)
 
     @precondition(lambda self: self.model.landed)
     @rule(
@@ -146,13 +115,13 @@ class AnyOrder(RuleBasedStateMachine):
         """Let another writer in, just before a commit of a step."""
         mine, theirs = self.draw_upload(data), self.draw_upload(data)
         intruders: dict[str, Callable[[], None]] = {
-            "maintain": lambda: self.maintain(GENTLE),
-            "release": self.release,
-            "compact": self.compact_all,
+            "maintain": lambda: self.driver.maintain(GENTLE),
+            "release": self.driver.release,
+            "compact": self.driver.compact_all,
         }
         self.count(f"two at once: {other if other in intruders else 'asset'}")
-        intrude = intruders.get(other, lambda: self.materialize(other, theirs))
-        self.materialize(asset, mine, meanwhile=(number, intrude))
+        intrude = intruders.get(other, lambda: self.driver.materialize(other, theirs))
+        self.driver.materialize(asset, mine, meanwhile=(number, intrude))
 
     @precondition(lambda self: len(self.model.landed) > 1)
     @rule(data=st.data())
@@ -160,7 +129,7 @@ class AnyOrder(RuleBasedStateMachine):
         """Ingest two uploads at the same time."""
         self.count("two at once: in threads")
         uploads = data.draw(st.permutations(sorted(self.model.landed)), label="uploads")[:2]
-        runs = {u: [self.run_of(asset, u) for asset in ASSETS] for u in uploads}
+        runs = {u: [self.driver.run_of(asset, u) for asset in ASSETS] for u in uploads}
 
         def ingest(upload: str) -> list[Outcome]:
             pairs = zip(ASSETS, runs[upload], strict=True)
@@ -179,14 +148,14 @@ class AnyOrder(RuleBasedStateMachine):
     @rule()
     def release_all(self) -> None:
         self.count("release")
-        self.release()
+        self.driver.release()
 
     @precondition(lambda self: self.model.ingestions)
     @rule(policy=POLICIES, days=st.sampled_from([0, 0, 2]))
     def maintain_after(self, policy: UpkeepPolicy, days: int) -> None:
         self.count("maintain")
-        self.now_ns += days * DAY_NS
-        self.maintain(policy)
+        self.driver.now_ns += days * DAY_NS
+        self.driver.maintain(policy)
 
     @precondition(lambda self: self.model.landed)
     @rule(data=st.data(), number=st.integers(0, 3), asset=st.sampled_from(ASSETS))
@@ -194,8 +163,10 @@ class AnyOrder(RuleBasedStateMachine):
         """Let a step in, just before a commit of maintenance."""
         self.count("two at once: asset in maintain")
         upload = self.draw_upload(data)
-        self.now_ns += 2 * DAY_NS
-        self.maintain(GENTLE, meanwhile=(number, lambda: self.materialize(asset, upload)))
+        self.driver.now_ns += 2 * DAY_NS
+        self.driver.maintain(
+            GENTLE, meanwhile=(number, lambda: self.driver.materialize(asset, upload))
+        )
 
     @precondition(lambda self: self.model.ingestions)
     @rule(table=st.sampled_from(TABLES))
@@ -233,20 +204,22 @@ class AnyOrder(RuleBasedStateMachine):
     def retire(self, data: st.DataObject) -> None:
         self.count("retire")
         episode = data.draw(st.sampled_from(sorted(self.model.episodes)), label="episode")
-        retire(self.lake, self.model, episode, self.run_of("retirements"))
+        retire(self.lake, self.model, episode, self.driver.run_of("retirements"))
 
-    @precondition(lambda self: self.watch.history)
+    @precondition(lambda self: self.driver.watch.history)
     @rule(data=st.data())
     def restore(self, data: st.DataObject) -> None:
         self.count("restore")
-        version = data.draw(st.sampled_from(sorted(self.watch.history)), label="version")
-        rows = self.watch.history[version]
-        may_be_gone = version <= self.last_cleaned
-        restore(self.lake, self.model, version, rows, may_be_gone, self.run_of("restorations"))
+        version = data.draw(st.sampled_from(sorted(self.driver.watch.history)), label="version")
+        rows = self.driver.watch.history[version]
+        may_be_gone = version <= self.driver.last_cleaned
+        restore(
+            self.lake, self.model, version, rows, may_be_gone, self.driver.run_of("restorations")
+        )
 
     @invariant()
     def the_lake_is_as_the_model(self) -> None:
-        self.watch.look()
+        self.driver.watch.look()
 
     def draw_upload(self, data: st.DataObject) -> str:
         """Draw one of the uploads that were landed."""
@@ -255,67 +228,3 @@ class AnyOrder(RuleBasedStateMachine):
     def count(self, what: str) -> None:
         """Count a step."""
         AnyOrder.counts[what] += 1
-
-    def materialize(
-        self,
-        asset: str,
-        upload: str,
-        meanwhile: tuple[int, Callable[[], None]] | None = None,
-    ) -> None:
-        """Do a step; ``meanwhile`` is done before its commit of a number, where it has one."""
-        run = self.run_of(asset, upload)
-        before = self.model.expected(asset, upload)
-        with self.interrupted(None if before.refusals else meanwhile):
-            outcome = materialize(self.place, asset, upload, run)
-        # What another writer did meanwhile comes before what this step committed.
-        expected = self.model.expected(asset, upload, has_begun=not before.refusals)
-        assert_ended(outcome, expected, f"{asset} of {upload}")
-        apply(self.model, self.lake, asset, upload, outcome, run)
-
-    def release(self) -> None:
-        """Release all that is visible under a new name."""
-        make_release(self.lake, self.model, f"r{len(self.model.releases)}", self.run_of("release"))
-
-    def maintain(
-        self, policy: UpkeepPolicy, meanwhile: tuple[int, Callable[[], None]] | None = None
-    ) -> None:
-        """Let maintenance give up, collect, compact and clean up."""
-        run = self.run_of("maintenance")
-        if not policy.grace:
-            # Files have the time of the clock on the wall, which is later.
-            run = replace(run, created_ns=time.time_ns() + S_NS)
-        if self.lake.find(DATASET, "episodes") is None:
-            return
-        oldest_ns = run.created_ns - int(policy.grace.total_seconds()) * S_NS
-        with self.interrupted(meanwhile, lambda: give_up(self.model, self.lake, oldest_ns)):
-            report = maintain_dataset(self.lake, DATASET, run, policy)
-        assert not report.damaged
-        give_up(self.model, self.lake, oldest_ns)
-        collect(self.model, self.lake)
-        self.watch.distrust()
-        if not policy.keep_versions:
-            self.last_cleaned = self.lake.open(DATASET, "episodes").version
-
-    @contextmanager
-    def interrupted(
-        self,
-        meanwhile: tuple[int, Callable[[], None]] | None,
-        first: Callable[[], None] = lambda: None,
-    ) -> Iterator[None]:
-        """Do something before a commit that is made inside, after noting what came before."""
-        if meanwhile is None:
-            yield
-            return
-
-        def intrude() -> None:
-            first()
-            meanwhile[1]()
-
-        with before_commit(meanwhile[0], intrude):
-            yield
-
-    def compact_all(self) -> None:
-        """Merge the fragments of every table."""
-        for table in TABLES:
-            if self.lake.find(DATASET, table) is not None:
-                compact(self.lake.table_uri(DATASET, table))
