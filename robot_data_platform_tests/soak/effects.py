@@ -51,11 +51,7 @@ def apply(
     elif outcome.is_new:
         (_publish if asset == "episodes" else _judge)(model, lake, asset, ingested, outcome, run)
     if outcome.is_new and outcome.output is not None:
-        table, version = outcome.output
-        model.edges += [
-            (asset, upload, table, version, name, str(at), run.run_id)
-            for name, at in outcome.reads.items()
-        ]
+        model.note_edges((asset, upload, *outcome.output), outcome.reads, run.run_id)
 
 
 def _register(model: Model, upload: str, outcome: Outcome, run: RunInfo) -> None:

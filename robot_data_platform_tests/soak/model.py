@@ -136,6 +136,16 @@ class Model:
         self.ingestions[_key(upload, landed)] = new
         return new
 
+    def note_edges(
+        self, output: tuple[str, str | None, str, int], reads: Mapping[str, int], run_id: str
+    ) -> None:
+        """Note where an output comes from; of one output, by asset and partition, once.
+
+        Checks that find what was found before write verdicts and no new version of findings.
+        """
+        if not any(edge[:4] == output for edge in self.edges):
+            self.edges += [(*output, name, str(at), run_id) for name, at in reads.items()]
+
     def rows_of(self, upload: str) -> Iterator[Row]:
         """Yield the visible rows of an upload."""
         return (row for row in self.episodes.values() if row["upload"] == upload)
