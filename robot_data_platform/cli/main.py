@@ -11,9 +11,11 @@ import click
 
 from robot_data_platform import __version__
 from robot_data_platform.cli import (
+    backup,
     calibration,
     change,
     demo,
+    doctor,
     ingest,
     inspect,
     look,
@@ -58,6 +60,8 @@ COMMANDS = (
     change.retire,
     change.restore,
     maintain.maintain,
+    doctor.doctor,
+    backup.backup,
     demo.demo,
 )
 for command in COMMANDS:

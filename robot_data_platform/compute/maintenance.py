@@ -170,12 +170,13 @@ def _keep_table(upkeep: Upkeep, name: str, table: LakeTable, done: TableUpkeep) 
     """Remove files of dead tasks, compact, index and clean up one table, in this order."""
     _keep_files(upkeep, table, done)
     policy, keep = upkeep.policy.compaction_of(name), upkeep.policy.keep_versions
+    min_rows = upkeep.policy.index_min_rows
     if upkeep.dry_run:
         plan, cleaned = plan_compaction(table, policy), plan_clean_up(table, keep)
-        done.index_created = _wants_index(upkeep, table)
+        done.index_created = wants_index(table, min_rows)
     else:
         plan = compact(table.uri, policy)
-        done.index_created = _wants_index(upkeep, table) and ensure_index(table.uri, INDEX_COLUMN)
+        done.index_created = wants_index(table, min_rows) and ensure_index(table.uri, INDEX_COLUMN)
         fold_indices(table.uri)
         cleaned = clean_up(table.uri, keep)
     done.compacted_fragments, done.compacted_bytes = plan.num_fragments, plan.num_bytes
@@ -193,7 +194,8 @@ def _keep_files(upkeep: Upkeep, table: LakeTable, done: TableUpkeep) -> None:
     done.orphan_bytes = sum(group.size_bytes for group in orphans)
 
 
-def _wants_index(upkeep: Upkeep, table: LakeTable) -> bool:
+def wants_index(table: LakeTable, min_rows: int) -> bool:
+    """Return whether a table has so many rows that it should have an index, and has none."""
     if INDEX_COLUMN not in table.schema.names or has_index(table, INDEX_COLUMN):
         return False
-    return table.count_rows() >= upkeep.policy.index_min_rows
+    return table.count_rows() >= min_rows

@@ -1,7 +1,5 @@
 """House-keeping every night: the lake's tables, and Dagster's own run history."""
 
-from __future__ import annotations
-
 import time
 from datetime import timedelta
 
@@ -81,8 +79,14 @@ def history_pruning() -> None:
 
 
 nightly_maintenance = dg.ScheduleDefinition(
-    name="nightly_maintenance", job=maintenance, cron_schedule="0 3 * * *"
+    name="nightly_maintenance",
+    job=maintenance,
+    cron_schedule="0 3 * * *",
+    default_status=dg.DefaultScheduleStatus.RUNNING,
 )
 nightly_history_pruning = dg.ScheduleDefinition(
-    name="nightly_history_pruning", job=history_pruning, cron_schedule="30 4 * * *"
+    name="nightly_history_pruning",
+    job=history_pruning,
+    cron_schedule="30 4 * * *",
+    default_status=dg.DefaultScheduleStatus.RUNNING,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -149,6 +149,11 @@ class Landing:
             if limit is None or len(keys) < limit or len(found) >= limit:
                 return found[:limit]
             start = keys[-1]
+
+    def unmarked(self, dataset: str, marked: Iterable[str]) -> list[str]:
+        """Return the uploads of a dataset that have files and are not among those with a marker."""
+        folders = {key.split("/")[1] for key in self._store.list_keys(dataset) if "/" in key}
+        return sorted(folders - set(marked))
 
     def manifest(self, upload: str) -> Manifest:
         """Return an upload's manifest.

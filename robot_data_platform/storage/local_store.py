@@ -52,13 +52,16 @@ class LocalStore:
         keys = (path.relative_to(self.root).as_posix() for path in found)
         return sorted(key for key in keys if key > after)[:limit]
 
+    def list_sizes(self, prefix: str) -> dict[str, int]:
+        """Return the bytes of each file below ``prefix``, without those half written."""
+        with store_errors(self.root):
+            return {key: self._path(key).stat().st_size for key in self.list_keys(prefix)}
+
     def delete(self, keys: Sequence[str]) -> None:
-        """Remove files, and the folder of each where nothing is left in it."""
+        """Remove files; a folder stays, since another process may be about to write to it."""
         for path in map(self._path, keys):
             with store_errors(str(path)):
                 path.unlink(missing_ok=True)
-                if path.parent.is_dir() and not any(path.parent.iterdir()):
-                    path.parent.rmdir()
 
     def _existing(self, key: str) -> Path:
         path = self._path(key)

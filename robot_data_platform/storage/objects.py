@@ -35,6 +35,9 @@ class ObjectStore(Protocol):
     def list_keys(self, prefix: str, after: str = "", limit: int | None = None) -> list[str]:
         """Return keys below ``prefix`` that sort after ``after``, sorted, at most ``limit``."""
 
+    def list_sizes(self, prefix: str) -> dict[str, int]:
+        """Return the bytes of each object below ``prefix``, by key."""
+
     def delete(self, keys: Sequence[str]) -> None:
         """Remove objects; those that are not there are no fault."""
 
@@ -42,6 +45,11 @@ class ObjectStore(Protocol):
 def object_store(root: str) -> ObjectStore:
     """Return the store of a normalised root."""
     return S3Store(root) if is_s3(root) else LocalStore(root)
+
+
+def store_clock_s(root: str) -> float | None:
+    """Return the time of a root's store, seconds since 1970; None where it is this machine's."""
+    return S3Store(root).clock_s() if is_s3(root) else None
 
 
 def check_conditional_put(root: str) -> None:

@@ -33,9 +33,14 @@ def expired_versions(table: LakeTable, older_than: timedelta) -> list[int]:
     A version counts from when it stopped being the latest: whoever opened it as the latest, to
     read or to release it, has as long to do so.
     """
-    limit_s = (datetime.now(UTC) - older_than).timestamp()
+    limit_s = (_now() - older_than).timestamp()
     made = sorted(_times(table).items())
     return [older for (older, _), (_, made_s) in itertools.pairwise(made) if made_s <= limit_s]
+
+
+def _now() -> datetime:
+    # The clock of this machine, by which Lance stamps versions.
+    return datetime.now(UTC)
 
 
 def _times(table: LakeTable) -> dict[int, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -80,6 +81,25 @@ class S3Store:
             # Stores that keep folders list one folder after the other.
             return sorted(found)
 
+    def list_sizes(self, prefix: str) -> dict[str, int]:
+        """Return the bytes of each object below ``prefix``, by key."""
+        pages = self._client.get_paginator("list_objects_v2").paginate(
+            Bucket=self._bucket, Prefix=f"{self._key(prefix)}/"
+        )
+        with s3_errors(join(self.root, prefix)):
+            return {
+                found["Key"][self._skip :]: found["Size"]
+                for page in pages
+                for found in page.get("Contents", ())
+            }
+
+    def clock_s(self) -> float:
+        """Return the store's time, seconds since 1970, as it stamps its answers."""
+        with s3_errors(self.root):
+            answer = self._client.head_bucket(Bucket=self._bucket)
+        stamp = answer["ResponseMetadata"]["HTTPHeaders"]["date"]
+        return parsedate_to_datetime(stamp).timestamp()
+
     def delete(self, keys: Sequence[str]) -> None:
         """Remove objects, a request for each thousand."""
         for start in range(0, len(keys), 1000):
@@ -100,9 +120,13 @@ class S3Store:
             StartAfter=self._key(after) if after else "",
             PaginationConfig={"PageSize": min(limit or 1000, 1000)},
         )
-        skip = len(self._prefix) + 1 if self._prefix else 0
         for page in pages:
-            yield from (found["Key"][skip:] for found in page.get("Contents", ()))
+            yield from (found["Key"][self._skip :] for found in page.get("Contents", ()))
+
+    @property
+    def _skip(self) -> int:
+        """How many characters of a key stand for the root."""
+        return len(self._prefix) + 1 if self._prefix else 0
 
     def _key(self, key: str) -> str:
         relative = safe_relative(key, self.root).as_posix()

@@ -61,6 +61,11 @@ class LakeTable:
         with store_errors(self.uri):
             return sum(int(f.physical_rows) for f in self.lance.get_fragments())
 
+    def count_versions(self) -> int:
+        """Return how many versions of the table can be opened."""
+        with store_errors(self.uri):
+            return len(self.lance.version_refs())
+
     def read(
         self,
         columns: Sequence[str] | None = None,

@@ -68,9 +68,23 @@ def data_groups(table: LakeTable) -> dict[str, DataGroup]:
 
 def data_bytes(table: LakeTable) -> int:
     """Return the size of the data files and blobs that this version of the table names."""
-    with store_errors(table.uri):
-        named = {stem_of(f.path) for g in table.lance.get_fragments() for f in g.data_files()}
+    named = _stems_of_version(table)
     return sum(group.size_bytes for stem, group in data_groups(table).items() if stem in named)
+
+
+def missing_stems(table: LakeTable) -> list[str]:
+    """Return the data files that this version of the table names and the store lacks, sorted."""
+    there = {
+        stem
+        for stem, group in data_groups(table).items()
+        if any(file.path == f"{DATA_FOLDER}{stem}.lance" for file in group.files)
+    }
+    return sorted(_stems_of_version(table) - there)
+
+
+def _stems_of_version(table: LakeTable) -> set[str]:
+    with store_errors(table.uri):
+        return {stem_of(f.path) for g in table.lance.get_fragments() for f in g.data_files()}
 
 
 def stem_of(path: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-_COMMAND = re.compile(r"`rdp ([a-z ]+) --json`")
+_COMMAND = re.compile(r"`rdp ([a-z][a-z -]*?) --json`")
 _TOKEN = re.compile(r'"[^"]*"|[{}\[\],:…]|\w+')
 
 

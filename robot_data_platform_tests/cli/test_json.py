@@ -66,6 +66,9 @@ PRINTED: dict[str, Printed] = {
     "retire": lambda lab, _: retired_from_a_copy(lab),
     "restore": lambda lab, _: restored_copy(lab),
     "maintain": printed_by("maintain", DATASET),
+    "maintain --all": printed_by("maintain", "--all"),
+    "doctor": printed_by("doctor"),
+    "backup": printed_by("backup", "a-copy"),
 }
 
 
@@ -78,7 +81,9 @@ def commands_with_json(group: click.Group, prefix: str = "") -> Iterator[str]:
 
 
 def test_the_page_documents_every_command_with_json_and_no_other() -> None:
-    assert sorted(PAGE) == sorted(commands_with_json(cli))
+    assert sorted({command.partition(" --")[0] for command in PAGE}) == sorted(
+        commands_with_json(cli)
+    )
 
 
 @pytest.mark.parametrize("command", sorted(PAGE))

@@ -161,7 +161,7 @@ def test_blobs_of_a_dead_task_go_with_its_data_file(table_uri: str) -> None:
 
     def batch(key: int) -> list[pa.RecordBatch]:
         columns = [pa.array([key]), blob_array([bytes([key]) * 5000])]
-        return pa.Table.from_arrays(columns, schema=table.schema).to_batches()
+        return list(pa.Table.from_arrays(columns, schema=table.schema).to_batches())
 
     kept = write_rows(table_uri, table.schema, batch(1))
     commit_fragments(table_uri, kept, properties={})

@@ -38,7 +38,7 @@ def delete(uri: str) -> None:
     delete_rows(uri, equals("upload", "b"), {})
 
 
-CHANGES = [swap, rewrite, grow, delete, compact]
+CHANGES: list[Callable[[str], object]] = [swap, rewrite, grow, delete, compact]
 
 
 @pytest.fixture

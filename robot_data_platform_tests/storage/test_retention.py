@@ -1,33 +1,20 @@
 from __future__ import annotations
 
-from datetime import datetime, timedelta, tzinfo
-from unittest import mock
-
-import pytest
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from robot_data_platform.storage import retention
 from robot_data_platform.storage.retention import clean_up, expired_versions, plan_clean_up
 from robot_data_platform.storage.table import open_table
 from robot_data_platform_tests.storage.small_table import add, latest_keys, make_table
 
+if TYPE_CHECKING:
+    import pytest
+
 
 def commits(uri: str, num_commits: int) -> list[int]:
     make_table(uri)
     return [add(uri, [number], "a", replace=True).version for number in range(num_commits)]
-
-
-class Later(datetime):
-    """A clock that is three days ahead."""
-
-    @classmethod
-    def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
-        return datetime.now(tz) + timedelta(days=3)
-
-
-@pytest.fixture
-def later(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a clean-up take place three days later than the commits before it."""
-    monkeypatch.setattr(retention, "datetime", Later)
 
 
 def test_the_plan_is_what_the_clean_up_does(table_uri: str) -> None:
@@ -45,15 +32,16 @@ def test_a_plan_changes_nothing(table_uri: str) -> None:
     assert [open_table(table_uri, version).version for version in versions] == versions
 
 
-@pytest.mark.usefixtures("later")
-def test_an_old_version_that_was_the_latest_until_now_stays(local_uri: str) -> None:
-    commits(local_uri, 1)
-    opened = open_table(local_uri)
-    with mock.patch.object(retention, "datetime", datetime):
-        assert expired_versions(opened, timedelta(days=2)) == []
-    assert expired_versions(opened, timedelta(days=2)) == [1]
-    assert clean_up(local_uri, timedelta(days=2)).num_versions == 1
-    assert open_table(local_uri, opened.version).read(["key"]).num_rows == 1
+def test_an_old_version_that_was_the_latest_until_now_stays(
+    local_uri: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (old,) = commits(local_uri, 1)
+    then = datetime.now(UTC)
+    add(local_uri, [7], "a", replace=True)
+    monkeypatch.setattr(retention, "_now", lambda: then)
+    assert expired_versions(open_table(local_uri), timedelta(0)) == [1]
+    assert clean_up(local_uri, timedelta(0)).num_versions == 1
+    assert open_table(local_uri, old).read(["key"])["key"].to_pylist() == [0]
 
 
 def test_a_tagged_version_stays_and_is_not_counted(table_uri: str) -> None:
