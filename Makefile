@@ -7,6 +7,7 @@
 #   RUNS=20000          how many sources `make fuzz` spoils
 #   KILLS=200           how many ingestions `make crash` kills
 #   PASSAGES=10         how many uploads `make faults` sends through a store that fails
+#   STEPS=10000         how many steps `make soak` does
 #   RDP_VENV=folder     an environment made elsewhere, used as it is
 
 PYTHON ?= python3
@@ -16,6 +17,7 @@ export RDP_PAGES_URL ?= http://127.0.0.1:$(PAGES_PORT)
 RUNS ?= 20000
 KILLS ?= 200
 PASSAGES ?= 10
+STEPS ?= 10000
 
 ifdef RDP_VENV
 VENV := $(RDP_VENV)
@@ -30,7 +32,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test ui bench lint fuzz space crash faults samples
+.PHONY: help demo test ui bench lint fuzz space crash faults soak samples
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,6 +69,9 @@ crash: $(DEV) ## kill 200 ingestions, on local processes and on Ray, and compare
 
 faults: $(DEV) ## send uploads through an S3 store that fails at a fifth of all requests
 	$(BIN)/python -m robot_data_platform_tests.faults --passages $(PASSAGES)
+
+soak: $(DEV) ## change a real lake beside a model, 10,000 steps in any order
+	$(BIN)/python -m robot_data_platform_tests.soak --steps $(STEPS)
 
 samples: $(DEV) ## render the sample uploads again; needs the system's OSMesa library
 	$(BIN)/pip install -qq -c constraints.txt -e '.[platform,spatial]'

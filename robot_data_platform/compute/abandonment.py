@@ -14,8 +14,8 @@ import numpy as np
 
 from robot_data_platform.core.index_ranges import (
     IndexRange,
+    covers,
     merged,
-    overlaps,
     ranges_from_json,
     ranges_to_json,
     without,
@@ -48,8 +48,11 @@ def given_up(episodes: LakeTable) -> list[IndexRange]:
 
 
 def is_given_up(episodes: LakeTable | None, indices: IndexRange) -> bool:
-    """Return whether an ingestion's indices are given up, and not published all the same."""
-    if episodes is None or not overlaps(given_up(episodes), indices):
+    """Return whether an ingestion's indices are given up, and not published all the same.
+
+    Of a published ingestion, those of retired episodes may be given up alone.
+    """
+    if episodes is None or not covers(given_up(episodes), indices):
         return False
     return episodes.count_rows(in_range("episode_index", *indices)) == 0
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from robot_data_platform.compute.episodes_map import Fanout, num_workers_of
+from robot_data_platform.compute.retired import retired_ids
 from robot_data_platform.core.identity import episode_id
 from robot_data_platform.errors import DataFaultError, ErrorKind
 from robot_data_platform.formats.registry import detect_format
@@ -131,7 +132,7 @@ def read_recording(ingestion: Ingestion, source: Source, ref: EpisodeRef) -> Rec
 
 
 def list_tasks(ingestion: Ingestion) -> list[EpisodeTask]:
-    """Return every episode of the ingestion with its index and its stable id.
+    """Return every episode of the ingestion, but the retired, with its index and its stable id.
 
     Raises
     ------
@@ -148,7 +149,7 @@ def list_tasks(ingestion: Ingestion) -> list[EpisodeTask]:
             kind=ErrorKind.METADATA_CONTRADICTION,
             upload=ingestion.upload,
         )
-    return [
+    tasks = [
         EpisodeTask(
             ref=ref,
             episode_index=ingestion.first_episode_index + number,
@@ -156,6 +157,8 @@ def list_tasks(ingestion: Ingestion) -> list[EpisodeTask]:
         )
         for number, ref in enumerate(episodes)
     ]
+    retired = retired_ids(ingestion.workplace.lake, ingestion.dataset)
+    return [task for task in tasks if task.episode_id not in retired]
 
 
 def batch_tasks(

@@ -17,13 +17,14 @@ from robot_data_platform.compute.findings import QUARANTINE_RULE
 from robot_data_platform.compute.ingestion import Ingestion, batch_tasks, list_tasks
 from robot_data_platform.compute.older_tables import with_columns_of
 from robot_data_platform.compute.restating import restate_frames
+from robot_data_platform.compute.retired import retired_ids, without_retired
 from robot_data_platform.core.finding import (
     STATUS_FLAGGED,
     STATUS_QUARANTINED,
     Severity,
 )
 from robot_data_platform.core.schema import episodes_schema
-from robot_data_platform.storage.commit import commit_fragments, write_rows
+from robot_data_platform.storage.commit import append_built
 from robot_data_platform.storage.predicate import all_of, equals
 
 if TYPE_CHECKING:
@@ -82,14 +83,13 @@ def publish_episodes(
     reads = {
         name: lake.open(ingestion.dataset, name).version for name in ("gops", "frames", "quality")
     }
-    fragments: list[str] = []
+    rows: list[dict[str, object]] = []
     if not _is_published(ingestion, table):
         rows = _describe_all(ingestion, reads, fanout, run, progress)
-        new = pa.Table.from_pylist(rows, schema=table.schema)
-        fragments = write_rows(table.uri, table.schema, new.to_batches())
-    committed = commit_fragments(
+    new = pa.Table.from_pylist(rows, schema=table.schema)
+    committed = append_built(
         table.uri,
-        fragments,
+        lambda _: without_retired(new, retired_ids(lake, ingestion.dataset)),
         properties=run.properties(),
         is_done=lambda at: _is_published(ingestion, at) or _is_refused(ingestion, at),
         replace=equals("upload", ingestion.upload),

@@ -122,7 +122,8 @@ def write_quality(
         found = _check_all(ingestion, unjudged, versions, fanout, run, progress, limits)
         told = [(keys, episode.findings) for keys, episode in found.items()]
         record_checks(ingestion, findings_table(told, version), version, run)
-        verdicts = _verdicts(ingestion, unjudged, found, version)
+        lags = {keys: episode.lag for keys, episode in found.items()}
+        verdicts = _verdicts(ingestion, unjudged, lags, version)
         rewrite_columns(episodes.uri, verdicts, key="episode_index", properties=run.properties())
     return _summary(ingestion, versions, version, is_new=bool(unjudged))
 
@@ -205,28 +206,33 @@ def _check_all(
 def _verdicts(
     ingestion: Ingestion,
     unjudged: Mapping[EpisodeKeys, _Unjudged],
-    found: Mapping[EpisodeKeys, _Found],
+    lags: Mapping[EpisodeKeys, CameraLag | None],
     version: str,
 ) -> pa.Table:
-    """Return the columns of ``episodes`` that these findings and those of ingestion come to."""
+    """Return the columns of ``episodes`` that the findings of these rules and of ingestion come to.
+
+    Findings are taken as they are recorded: an ingestion that is published again keeps those that
+    it had, even where it would be judged otherwise beside the episodes of today.
+    """
     lake = ingestion.workplace.lake
+    quality = lake.open(ingestion.dataset, "quality")
     earlier = findings_by_episode(
-        lake.open(ingestion.dataset, "quality").read(
-            where=equals("rules_version", ingestion.ingestion_id)
-        )
+        quality.read(where=equals("rules_version", ingestion.ingestion_id))
     )
+    mine = all_of(ingestion.where(), equals("rules_version", version))
+    found = findings_by_episode(quality.read(where=mine))
     rows, spatial = [], findings_of(ingestion, SPATIAL)
     for keys, facts in unjudged.items():
         before = earlier.get(keys.episode_index, [])
-        now = found.get(keys, _Found((), None))
+        now = found.get(keys.episode_index, [])
         verdict = rollup(
-            now.findings,
+            now,
             version,
             earlier=before,
             is_quarantined=facts.is_quarantined,
-            lag=now.lag,
+            lag=lags.get(keys),
         )
-        standing = [*before, *now.findings, *spatial.get(keys.episode_index, [])]
+        standing = [*before, *now, *spatial.get(keys.episode_index, [])]
         status = status_columns(standing, is_quarantined=facts.is_quarantined)
         rows.append({"episode_index": keys.episode_index, **asdict(verdict), **status})
     return columns_of_episodes(lake, ingestion.dataset, rows)

@@ -98,6 +98,24 @@ def lineage_schema() -> pa.Schema:
     )
 
 
+def retirements_schema() -> pa.Schema:
+    """Return the columns of ``retirements``: one row per episode that was taken out for good."""
+    text = pa.string()
+    return table_schema(
+        [
+            key_field("episode_id", text),
+            required_field("dataset", text),
+            required_field("upload", text),
+            required_field("source_key", text),
+            required_field("reason", text),
+            required_field("retired_by", text),
+            required_field("retired_ns", pa.int64()),
+            required_field("run_id", text),
+            required_field("code_version", text),
+        ]
+    )
+
+
 def calibrations_schema() -> pa.Schema:
     """Return the columns of ``calibrations``: one row per proposal that somebody accepted."""
     text = pa.string()

@@ -50,9 +50,15 @@ def _gaps(start: int, stop: int, held: npt.NDArray[np.int64]) -> Iterator[IndexR
         yield start, stop
 
 
-def overlaps(ranges: Iterable[IndexRange], other: IndexRange) -> bool:
-    """Return whether any index of ``other`` is in one of the ranges."""
-    return any(max(start, other[0]) < min(stop, other[1]) for start, stop in ranges)
+def covers(ranges: Iterable[IndexRange], other: IndexRange) -> bool:
+    """Return whether every index of ``other`` is in one of the ranges."""
+    return any(start <= other[0] and other[1] <= stop for start, stop in merged(ranges))
+
+
+def indices_in(ranges: Iterable[IndexRange], of: Iterable[int]) -> set[int]:
+    """Return those of some indices that are in one of the ranges."""
+    held = merged(ranges)
+    return {index for index in of if any(start <= index < stop for start, stop in held)}
 
 
 def ranges_to_json(ranges: Iterable[IndexRange]) -> str:

@@ -21,7 +21,7 @@ FULL_ZIP = {"lance-encoding:structural-encoding": "fullzip"}
 
 TABLES = ("gops", "frames", "episodes", "quality", "spatial", "splits")
 """Tables of a dataset, in the order in which ingestion and curation write them."""
-CATALOG_TABLES = ("uploads", "releases", "models", "lineage", "calibrations")
+CATALOG_TABLES = ("uploads", "releases", "models", "lineage", "calibrations", "retirements")
 
 CAMERA_PREFIX = "observation_images_"
 IS_DEPTH_KEY = "rdp.is_depth"

@@ -37,6 +37,7 @@ _CATALOG_SCHEMAS = {
     "models": catalog_schema.models_schema,
     "lineage": catalog_schema.lineage_schema,
     "calibrations": catalog_schema.calibrations_schema,
+    "retirements": catalog_schema.retirements_schema,
 }
 
 

@@ -31,6 +31,19 @@ def rendered_copy(lab: Lab) -> Json:
     return lab.rdp_json("rendition", "add", DATASET, "24x32-crop", "--lake", copy)
 
 
+def retired_from_a_copy(lab: Lab) -> Json:
+    """Retire an episode of a copy of the lake: what is retired never comes back."""
+    copy = shutil.copytree(lab.lake, lab.folder / "retired", dirs_exist_ok=True)
+    episode = lab.rdp_json("episodes", DATASET)[-1]["episode_id"]
+    return lab.rdp_json("retire", DATASET, episode, "--reason", "test", "--lake", copy)
+
+
+def restored_copy(lab: Lab) -> Json:
+    """Go back to a version of a copy of the lake that had no episode yet."""
+    copy = shutil.copytree(lab.lake, lab.folder / "restored", dirs_exist_ok=True)
+    return lab.rdp_json("restore", DATASET, "--version", 1, "--lake", copy)
+
+
 PRINTED: dict[str, Printed] = {
     "upload": printed_by("upload", "recording", "--dataset", "other", "--landing", "elsewhere"),
     "inspect": printed_by("inspect", "recording"),
@@ -51,6 +64,8 @@ PRINTED: dict[str, Printed] = {
     "impact": lambda lab, _: lab.rdp_json("impact", lab.upload),
     "rendition add": lambda lab, _: rendered_copy(lab),
     "rendition list": printed_by("rendition", "list", DATASET),
+    "retire": lambda lab, _: retired_from_a_copy(lab),
+    "restore": lambda lab, _: restored_copy(lab),
     "maintain": printed_by("maintain", DATASET),
     "maintain --all": printed_by("maintain", "--all"),
     "doctor": printed_by("doctor"),

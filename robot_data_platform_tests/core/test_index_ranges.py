@@ -3,13 +3,14 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from robot_data_platform.core.index_ranges import (
     IndexRange,
+    covers,
+    indices_in,
     merged,
-    overlaps,
     ranges_from_json,
     ranges_to_json,
     without,
@@ -40,10 +41,16 @@ def test_what_is_taken_out_is_in_none_of_the_ranges(
 
 
 @given(ranges, bounds)
-def test_ranges_overlap_where_they_share_an_index(
+def test_ranges_cover_another_that_has_no_index_of_its_own(
     given: list[IndexRange], other: IndexRange
 ) -> None:
-    assert overlaps(merged(given), other) == bool(indices(given) & indices([other]))
+    assume(indices([other]))
+    assert covers(given, other) == (indices([other]) <= indices(given))
+
+
+@given(ranges, st.sets(st.integers(0, 40)))
+def test_indices_in_ranges_are_those_that_both_have(given: list[IndexRange], of: set[int]) -> None:
+    assert indices_in(given, of) == of & indices(given)
 
 
 @given(ranges)
