@@ -199,8 +199,11 @@ def test_a_recording_seen_with_60_instead_of_78_degrees_is_found(recording: Aloh
     assert status_of(found) is CameraStatus.FAIL
 
 
-def test_what_is_declared_of_the_samples_has_no_finding(sample: AlohaScene) -> None:
-    assert check_declared(sample.episode(), LIMITS) == []
+def test_what_is_declared_of_the_samples_is_right_as_far_as_it_can_be_measured(
+    sample: AlohaScene,
+) -> None:
+    (finding,) = check_declared(sample.episode(), LIMITS)
+    assert finding.message.startswith("Not measured: not one signal is known to hold the pose")
 
 
 def test_degrees_for_radians_are_found_without_any_picture(sample: AlohaScene) -> None:
