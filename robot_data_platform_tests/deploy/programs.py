@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from robot_data_platform_tests.deploy.compose_file import Service
-from robot_data_platform_tests.deploy.substitution import Sandbox
+from robot_data_platform_tests.deploy.substitution import RAY_HOST, Sandbox
 from robot_data_platform_tests.servers import weed_binary
 
 POSTGRES_USER = "postgres"
@@ -55,7 +55,7 @@ def base_environment() -> dict[str, str]:
     """Return what a process needs of this machine's environment, and nothing else of it."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     names = ("LANG", "PYTHONPATH", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
-    return {"PATH": path, **{name: os.environ[name] for name in names if name in os.environ}}
+    return {"PATH": path, **RAY_HOST, **{name: os.environ[name] for name in names if name in os.environ}}
 
 
 def _platform(service: Service, sandbox: Sandbox) -> Program:

@@ -17,7 +17,7 @@ from robot_data_platform_tests.deploy.programs import base_environment, health_c
 from robot_data_platform_tests.deploy.settings import Settings
 from robot_data_platform_tests.deploy.substitution import Sandbox, sandbox
 
-START_TIMEOUT_S = 180
+START_TIMEOUT_S = 400
 """How long one service may take to be well, on a machine that is busy with others."""
 
 
@@ -67,7 +67,7 @@ class Stack:
                 capture_output=True,
                 check=False,
                 # A machine with other work takes longer than Docker's patience.
-                timeout=4 * service.health.timeout_s,
+                timeout=8 * service.health.timeout_s,
             )
         except subprocess.TimeoutExpired:
             return False

@@ -2,7 +2,8 @@
 
 1. A container has its own host name: here every service is 127.0.0.1.
 2. A container has its own ports: here each port of ``compose.yaml`` is a free one.
-3. A container has its own files: here each mount is a folder of the sandbox, with a copy of the file
+3. Ray announces the container's address to its clients: here it takes 127.0.0.1 (`RAY_HOST`).
+4. A container has its own files: here each mount is a folder of the sandbox, with a copy of the file
    or folder of ``infra/`` that Docker would mount.
 
 It is done on the values of ``compose.yaml`` alone. The files that it mounts (``dagster.yaml``,
@@ -23,6 +24,9 @@ from robot_data_platform_tests.deploy.compose_file import INFRA, HealthCheck, Mo
 from robot_data_platform_tests.servers import free_ports
 
 HOST = "127.0.0.1"
+
+RAY_HOST = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+"""Lets Ray use the loopback address, as it does by itself where a firewall would ask."""
 
 
 @dataclass(frozen=True, kw_only=True)
