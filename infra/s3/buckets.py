@@ -1,16 +1,13 @@
 """Make the buckets of a new store; where they are there already, nothing changes.
 
-The landing bucket keeps every version of every object, and for the first days nobody can remove one:
-a raw upload is the only copy of robot time.
+The landing bucket keeps every version of every object, and for the first days nobody can remove
+one: a raw upload is the only copy of robot time.
 """
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
-
-import boto3
-from botocore.config import Config
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -24,9 +21,7 @@ def make_buckets(client: S3Client, lock_days: int) -> None:
     there = {bucket["Name"] for bucket in client.list_buckets()["Buckets"]}
     for bucket in {LANDING, *OTHERS} - there:
         client.create_bucket(Bucket=bucket, ObjectLockEnabledForBucket=bucket == LANDING)
-    client.put_bucket_versioning(
-        Bucket=LANDING, VersioningConfiguration={"Status": "Enabled"}
-    )
+    client.put_bucket_versioning(Bucket=LANDING, VersioningConfiguration={"Status": "Enabled"})
     if lock_days:
         client.put_object_lock_configuration(
             Bucket=LANDING,
@@ -39,6 +34,9 @@ def make_buckets(client: S3Client, lock_days: int) -> None:
 
 def main() -> None:
     """Make the buckets of the store that the ``AWS_*`` variables name."""
+    import boto3
+    from botocore.config import Config
+
     client = boto3.client("s3", config=Config(s3={"addressing_style": "path"}))
     make_buckets(client, int(os.environ["RDP_LANDING_LOCK_DAYS"]))
 

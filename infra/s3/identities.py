@@ -2,7 +2,8 @@
 
     python identities.py OUTPUT
 
-On AWS the same policies belong to IAM users or roles; this program is for the store of compose.yaml.
+On AWS the same policies belong to IAM users or roles; this program is for the store of
+compose.yaml.
 """
 
 from __future__ import annotations
@@ -62,10 +63,11 @@ def _policy(name: str) -> dict[str, object]:
 
 def main() -> None:
     """Write the file that the first argument names, for its owner's eyes only."""
+    text = json.dumps(identities(os.environ))
     path = Path(sys.argv[1])
     path.unlink(missing_ok=True)
     path.touch(mode=0o600)
-    path.write_text(json.dumps(identities(os.environ)))
+    path.write_text(text)
 
 
 if __name__ == "__main__":

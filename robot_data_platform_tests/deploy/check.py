@@ -1,4 +1,4 @@
-"""The deployment check: everything of ``compose.yaml``, a robot, a crash, a training, a question."""
+"""The deployment check: all of ``compose.yaml``, a robot, a crash, a training, a question."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -65,7 +65,7 @@ class Check:
         robot = s3_client(self._s3_url, self.settings.robot_keys)
         upload(robot, SAMPLES / ROBOT_DATASET, ROBOT_DATASET, UPLOAD)
         answers = refusals(robot, ROBOT_DATASET, UPLOAD, STRANGER_DATASET)
-        expected = {what: "AccessDenied" for what in answers}
+        expected = dict.fromkeys(answers, "AccessDenied")
         assert answers == expected | {"write over a marker": "PreconditionFailed"}, answers
 
     def crash(self) -> None:
@@ -123,8 +123,7 @@ class Check:
         assert {source["path"] for source in told["sources"]} >= {"meta/info.json"}
         assert all(source["sha256"] for source in told["sources"])
 
-    def _timed(self, step: str, do: object) -> None:
-        assert callable(do)
+    def _timed(self, step: str, do: Callable[[], None]) -> None:
         began = time.monotonic()
         do()
         self.seconds_by_step[step] = time.monotonic() - began

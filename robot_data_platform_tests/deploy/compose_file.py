@@ -71,6 +71,11 @@ def services(environment: Mapping[str, str]) -> dict[str, Service]:
     return {name: _service(name, facts) for name, facts in stated["services"].items()}
 
 
+def filled_text(environment: Mapping[str, str]) -> str:
+    """Return ``compose.yaml`` with the variables of a ``.env`` filled in."""
+    return yaml.safe_dump(_filled(yaml.safe_load(COMPOSE.read_text()), environment))
+
+
 def variables(text: str) -> set[str]:
     """Return the names of the variables that a text takes from ``.env``."""
     return {match["name"] for match in _VARIABLE.finditer(text)}
@@ -108,7 +113,7 @@ def _service(name: str, facts: Mapping[str, Any]) -> Service:
         name=name,
         image=facts["image"],
         command=tuple(facts["command"]),
-        environment=facts["environment"] if "environment" in facts else {},
+        environment=facts.get("environment", {}),
         mounts=tuple(_mounts(facts.get("volumes", ()))),
         ports=(*facts.get("expose", ()), *published, *facts.get("x-loopback-ports", ())),
         published=published,

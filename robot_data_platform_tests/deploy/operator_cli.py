@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 
@@ -19,7 +20,7 @@ class Operator:
     def rdp(self, *arguments: str) -> Any:  # noqa: ANN401 (JSON)
         """Return what a command of ``rdp`` prints as JSON."""
         done = subprocess.run(
-            [sys.executable, "-m", "robot_data_platform.cli.main", *arguments, "--json"],
+            [str(Path(sys.executable).parent / "rdp"), *arguments, "--json"],
             env=dict(self.environment),
             capture_output=True,
             text=True,

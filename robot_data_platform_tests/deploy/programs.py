@@ -55,7 +55,11 @@ def base_environment() -> dict[str, str]:
     """Return what a process needs of this machine's environment, and nothing else of it."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     names = ("LANG", "PYTHONPATH", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
-    return {"PATH": path, **RAY_HOST, **{name: os.environ[name] for name in names if name in os.environ}}
+    return {
+        "PATH": path,
+        **RAY_HOST,
+        **{name: os.environ[name] for name in names if name in os.environ},
+    }
 
 
 def _platform(service: Service, sandbox: Sandbox) -> Program:

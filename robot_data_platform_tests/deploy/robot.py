@@ -1,9 +1,10 @@
-"""A robot that uploads by the protocol of ``docs/format.md``, with nothing but boto3 and its keys."""
+"""A robot that uploads by the protocol of ``docs/format.md``, with boto3 and its keys alone."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,7 +46,7 @@ def upload(client: S3Client, source: Path, dataset: str, upload_id: str) -> None
 def refusals(client: S3Client, dataset: str, upload_id: str, other_dataset: str) -> dict[str, str]:
     """Try what no robot may do, and return the store's answer to each."""
     marker, file = f"_uploads/{upload_id}.json", f"{dataset}/{upload_id}/anything"
-    attempts = {
+    attempts: dict[str, Callable[[], object]] = {
         "write over a marker": lambda: _put_new(client, marker, b"{}"),
         "read a marker": lambda: client.get_object(Bucket=LANDING, Key=marker),
         "remove a marker": lambda: client.delete_object(Bucket=LANDING, Key=marker),
@@ -64,8 +65,7 @@ def _put_new(client: S3Client, key: str, data: bytes) -> object:
     return client.put_object(Bucket=LANDING, Key=key, Body=data, IfNoneMatch="*")
 
 
-def _answer(attempt: object) -> str:
-    assert callable(attempt)
+def _answer(attempt: Callable[[], object]) -> str:
     try:
         attempt()
     except ClientError as err:

@@ -1,4 +1,4 @@
-"""Starts the services of ``compose.yaml`` as Docker Compose would: in order, each until it is well."""
+"""Starts the services of ``compose.yaml`` as Docker Compose would: in order, until all are well."""
 
 from __future__ import annotations
 

@@ -2,9 +2,9 @@
 
 1. A container has its own host name: here every service is 127.0.0.1.
 2. A container has its own ports: here each port of ``compose.yaml`` is a free one.
-3. Ray announces the container's address to its clients: here it takes 127.0.0.1 (`RAY_HOST`).
-4. A container has its own files: here each mount is a folder of the sandbox, with a copy of the file
-   or folder of ``infra/`` that Docker would mount.
+3. Ray announces the container's address to its clients: here it takes 127.0.0.1 (``RAY_HOST``).
+4. A container has its own files: here each mount is a folder of the sandbox, with a copy of what
+   Docker would mount from ``infra/``.
 
 It is done on the values of ``compose.yaml`` alone. The files that it mounts (``dagster.yaml``,
 ``workspace.yaml``, ``Caddyfile``, policies) are taken as they are, since they read hosts and ports
@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from robot_data_platform_tests.deploy.compose_file import INFRA, HealthCheck, Mount, Service
+from robot_data_platform_tests.deploy.compose_file import INFRA, Mount, Service
 from robot_data_platform_tests.servers import free_ports
 
 HOST = "127.0.0.1"
@@ -98,7 +98,9 @@ class Sandbox:
     def _hosts(self) -> re.Pattern[str]:
         names = "|".join(sorted(map(re.escape, self.service_names), reverse=True))
         # The whole value, or before a port: other words stay, whatever they mean.
-        return re.compile(rf"(?<![\w.-])(?:{names})(?=:\d)|^(?:{names})$|(?:^|(?<==))0\.0\.0\.0$|(?<=//)(?=:\d)")
+        named = rf"(?<![\w.-])(?:{names})(?=:\d)|^(?:{names})$"
+        # What listens on every address of its container listens on one here.
+        return re.compile(rf"{named}|(?:^|(?<==))0\.0\.0\.0$|(?<=//)(?=:\d)")
 
     @cached_property
     def _ports(self) -> re.Pattern[str]:
