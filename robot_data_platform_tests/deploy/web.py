@@ -42,9 +42,9 @@ class Web:
         except HTTPError as err:
             return err.code
 
-    def runs(self, upload: str) -> list[Run]:
-        """Return the runs that ingest an upload, the latest first."""
-        tags = [{"key": "rdp/upload", "value": upload}]
+    def runs(self, tag: str, value: str) -> list[Run]:
+        """Return the runs with a tag, the latest first."""
+        tags = [{"key": tag, "value": value}]
         found = self._ask(RUNS, {"tags": tags})["runsOrError"]["results"]
         return [
             Run(
