@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import dagster as dg
 import pytest
-from dagster._core.errors import DagsterUserCodeUnreachableError
-from dagster._core.launcher import WorkerStatus
+from dagster._core.errors import DagsterUserCodeUnreachableError  # noqa: TID251 (not public)
+from dagster._core.launcher import WorkerStatus  # noqa: TID251 (not public)
 from dagster._grpc import client as grpc_client
 from dagster._grpc.types import CanCancelExecutionRequest, CanCancelExecutionResult
 from dagster._serdes import serialize_value
