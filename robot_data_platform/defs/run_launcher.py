@@ -32,7 +32,9 @@ class WatchedRunLauncher(DefaultRunLauncher):
         A location that does not answer is asked again by the next round: it may only be busy, and
         once it is back it knows its runs, or knows nothing of those that died.
         """
-        client = self._get_grpc_client_for_termination(run.run_id)
+        client = self._get_grpc_client_for_termination(  # type: ignore[no-untyped-call]
+            run.run_id
+        )
         if client is None:
             return CheckRunHealthResult(WorkerStatus.RUNNING, "it ended, or is not launched yet")
         request = CanCancelExecutionRequest(run_id=run.run_id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -16,6 +17,9 @@ from robot_data_platform_tests.deploy.processes import NotWellError, Running, wa
 from robot_data_platform_tests.deploy.programs import base_environment, health_command, program
 from robot_data_platform_tests.deploy.settings import Settings
 from robot_data_platform_tests.deploy.substitution import Sandbox, sandbox
+
+MAX_RESTARTS = 3
+"""Times that a service which ends by itself is started again, as ``unless-stopped`` asks for."""
 
 START_TIMEOUT_S = 400
 """How long one service may take to be well, on a machine that is busy with others."""
@@ -29,6 +33,7 @@ class Stack:
     sandbox: Sandbox
     services: Mapping[str, Service]
     running: dict[str, Running] = field(default_factory=dict)
+    restarts: Counter[str] = field(default_factory=Counter)
 
     def start(self, name: str) -> None:
         """Start one service."""
@@ -47,15 +52,14 @@ class Stack:
     def wait_until_well(self, name: str) -> None:
         """Ask a service's own health check until it says yes, or wait for the end of a task."""
         service, process = self.services[name], self.running[name]
-        if service.runs_once:
-            if process.wait(START_TIMEOUT_S) != 0:
-                raise NotWellError(f"{name} failed: {process.tail()}")
-            return
-        wait_until(f"{name} is well", lambda: self._is_well(service, process), START_TIMEOUT_S)
+        if not service.runs_once:
+            wait_until(f"{name} is well", lambda: self._is_well(service), START_TIMEOUT_S)
+        elif process.wait(START_TIMEOUT_S) != 0:
+            raise NotWellError(f"{name} failed: {process.tail()}")
 
-    def _is_well(self, service: Service, process: Running) -> bool:
-        if process.exit_code is not None:
-            raise NotWellError(f"{service.name} ended by itself: {process.tail()}")
+    def _is_well(self, service: Service) -> bool:
+        if self.running[service.name].exit_code is not None:
+            self._restart(service.name)
         assert service.health is not None
         command = health_command(service)
         environment = base_environment() | dict(service.environment)
@@ -72,6 +76,15 @@ class Stack:
         except subprocess.TimeoutExpired:
             return False
         return asked.returncode == 0
+
+    def _restart(self, name: str) -> None:
+        ended = self.running[name]
+        if self.restarts[name] == MAX_RESTARTS:
+            raise NotWellError(f"{name} ends by itself again and again: {ended.tail()}")
+        say(f"{name} ended by itself and is started again: {ended.tail()[-300:]}")
+        self.restarts[name] += 1
+        ended.kill()
+        self.start(name)
 
     def stop(self) -> None:
         """Stop all, what was started last first."""

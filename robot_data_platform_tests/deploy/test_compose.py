@@ -72,7 +72,9 @@ def test_every_service_is_checked_or_ends(compose_services: Mapping[str, Service
     once = {service.name for service in compose_services.values() if service.runs_once}
     assert once == {"store-identities", "store-buckets"}
     stated = yaml.safe_load(TEXT)["services"]
-    assert {name for name, facts in stated.items() if facts["restart"] == "no"} == once
+    restarts = {name: facts["restart"] for name, facts in stated.items()}
+    assert {name for name, how in restarts.items() if how == "no"} == once
+    assert set(restarts.values()) == {"no", "unless-stopped"}
 
 
 def test_a_service_waits_for_what_it_uses_to_be_well(
