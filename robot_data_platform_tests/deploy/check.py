@@ -51,6 +51,7 @@ class Check:
         self._timed("a robot uploads", self.upload_as_robot)
         self._timed("daemon and code location are killed", self.crash)
         self._timed("the upload is ingested and released", self.wait_for_release)
+        self._timed("the new daemon is well", lambda: self.stack.wait_until_well("daemon"))
         self._timed("everything is there once", self.count)
         self._timed("a model is trained and reported", lambda: self.train(reader.result()))
         self._timed("its lineage is told", self.ask_lineage)

@@ -18,6 +18,10 @@ from robot_data_platform_tests.deploy.programs import base_environment, health_c
 from robot_data_platform_tests.deploy.settings import Settings
 from robot_data_platform_tests.deploy.substitution import Sandbox, sandbox
 
+LATER = frozenset({"daemon"})
+"""Not waited for at the start: all parts of it tell that they live after a minute or more, and do
+their work meanwhile. Whoever uses the stack waits for them."""
+
 MAX_RESTARTS = 3
 """Times that a service which ends by itself is started again, as ``unless-stopped`` asks for."""
 
@@ -126,6 +130,8 @@ def _start_after(stack: Stack, name: str, awaited: list[Future[None]]) -> None:
         future.result()
     began = time.monotonic()
     stack.start(name)
+    if name in LATER:
+        return
     stack.wait_until_well(name)
     say(f"{name} is well after {time.monotonic() - began:.1f} s")
 
