@@ -91,9 +91,9 @@ class Stack:
         self.start(name)
 
     def stop(self) -> None:
-        """Stop all, what was started last first."""
-        for process in reversed(self.running.values()):
-            process.stop()
+        """Stop all at once: their data is of no more use."""
+        with ThreadPoolExecutor(len(self.services)) as pool:
+            list(pool.map(Running.stop, self.running.values()))
         self.running.clear()
         for port in self.sandbox.port_by_port.values():
             # SeaweedFS keeps them outside of its folder.
