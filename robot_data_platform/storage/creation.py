@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import lance
 
 from robot_data_platform.errors import CommitConflictError, RobotDataError
+from robot_data_platform.storage.attempts import tried
 from robot_data_platform.storage.faults import store_errors
 from robot_data_platform.storage.reach import check_reachable
 from robot_data_platform.storage.table import BLOB_COLUMN, LakeTable, find_table, open_table
@@ -37,6 +38,10 @@ def create_table(uri: str, schema: pa.Schema, config: Mapping[str, str] | None =
         Lance table configuration, as `ensure_config` takes it.
     """
     check_reachable(uri)
+    return tried(uri, lambda: _created(uri, schema, config or {}))
+
+
+def _created(uri: str, schema: pa.Schema, config: Mapping[str, str]) -> LakeTable:
     try:
         with store_errors(uri):
             lance.write_dataset(
@@ -51,7 +56,7 @@ def create_table(uri: str, schema: pa.Schema, config: Mapping[str, str] | None =
     except RobotDataError:
         if find_table(uri) is None:
             raise
-    return ensure_config(open_table(uri), config or {})
+    return ensure_config(open_table(uri), config)
 
 
 def ensure_config(table: LakeTable, config: Mapping[str, str]) -> LakeTable:

@@ -14,6 +14,7 @@ from robot_data_platform.errors import (
     RobotDataError,
     StorageError,
 )
+from robot_data_platform.storage.attempts import tried
 from robot_data_platform.storage.faults import store_errors
 from robot_data_platform.storage.reach import check_reachable
 from robot_data_platform.storage.uri import storage_options
@@ -185,6 +186,9 @@ class LakeTable:
         InvalidInputError
             ``already-exists``: the tag holds another version; tags never move.
         """
+        tried(self.uri, lambda: self._add_tag(tag))
+
+    def _add_tag(self, tag: str) -> None:
         try:
             with store_errors(self.uri):
                 self.lance.tags.create(tag, self.version)
@@ -214,8 +218,11 @@ class LakeTable:
         if held is None:
             self.add_tag(tag)
         elif held != self.version:
-            with store_errors(self.uri):
-                self.lance.tags.update(tag, self.version)
+            tried(self.uri, lambda: self._update_tag(tag))
+
+    def _update_tag(self, tag: str) -> None:
+        with store_errors(self.uri):
+            self.lance.tags.update(tag, self.version)
 
 
 def open_table(uri: str, version: int | str | None = None) -> LakeTable:

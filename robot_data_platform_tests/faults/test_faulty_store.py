@@ -104,6 +104,22 @@ def test_a_change_whose_answer_is_lost_is_made_once(
     assert ("rel-1" in open_table(uri).tags()) == (change == "tag")
 
 
+@pytest.mark.parametrize("make", ["table", "tag"])
+def test_a_conditional_put_that_is_lost_on_its_way_is_sent_again(
+    faulty: FaultyProxy, root: str, monkeypatch: pytest.MonkeyPatch, make: str
+) -> None:
+    monkeypatch.setattr(attempts, "_pause", lambda _: None)
+    uri = f"{root}/numbers.lance"
+    if make == "tag":
+        make_table(uri)
+    only = ".manifest" if make == "table" else "rel-1"
+    # Lance's client sends such a request once, since it may have been done.
+    faulty.plan = Plan(share=1.0, reads=(), writes=(Fault.RESET,), only=only, limit=2)
+    make_table(uri) if make == "table" else open_table(uri).add_tag("rel-1")
+    assert faulty.plan.met == {Fault.RESET: 2}
+    assert open_table(uri).tags() == ({"rel-1": 1} if make == "tag" else {})
+
+
 @pytest.mark.parametrize("fault", LOST_ANSWERS, ids=lambda fault: fault.name)
 def test_a_table_whose_creation_is_not_answered_is_there(
     faulty: FaultyProxy, root: str, fault: Fault
