@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from robot_data_platform.compute.conventions import (
     doubtful,
@@ -171,8 +172,8 @@ def _reserve(ingestion: Ingestion, manifest: Manifest, run: RunInfo) -> tuple[In
     def row_at(at: LakeTable) -> pa.Table:
         held = at.read(
             ["first_episode_index", "num_episodes"], equals("dataset", ingestion.dataset)
-        ).to_pylist()
-        first = max((r["first_episode_index"] + r["num_episodes"] for r in held), default=0)
+        )
+        first = pc.max(pc.add(held["first_episode_index"], held["num_episodes"])).as_py() or 0
         return pa.Table.from_pylist(
             [_upload_row(ingestion, manifest, run, first)], schema=at.schema
         )

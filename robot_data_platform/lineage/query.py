@@ -20,6 +20,8 @@ from robot_data_platform.storage.catalog import (
 from robot_data_platform.storage.lake import Lake
 from robot_data_platform.storage.snapshot import ReleaseRow
 
+_FILE = ["path", "sha256"]
+
 
 class SourceFile(TypedDict):
     """A file of an upload."""
@@ -91,25 +93,26 @@ def lineage_of(lake: Lake, name: str) -> Lineage:
 
 def _episodes(lake: Lake, release: ReleaseRow, model: ModelRow | None) -> pa.Table:
     """Return the rows of ``episodes``, at the release's version, that are in its splits."""
-    assigned = release_episodes(lake, release, ["episode_id", "split"])
+    assigned = release_episodes(lake, release, ["episode_index", "split"])
     if model:
         assigned = assigned.filter(pc.field("split").isin(model["splits"]))
     version = versions_of(release["tables"])["episodes"]
-    columns = ["episode_id", "upload", "source_paths", "source_sha256", "run_id"]
+    columns = ["episode_index", "episode_id", "upload", "source_paths", "source_sha256", "run_id"]
     rows = lake.open(release["dataset"], "episodes", version).read(columns)
-    return rows.filter(pc.field("episode_id").isin(assigned["episode_id"]))
+    # A release holds each episode under the index that it was assigned with.
+    return rows.filter(pc.field("episode_index").isin(assigned["episode_index"]))
 
 
 def _sources(episodes: pa.Table) -> list[SourceFile]:
-    files = {
-        (path, sha256)
-        for paths, digests in zip(
-            episodes["source_paths"].to_pylist(), episodes["source_sha256"].to_pylist(), strict=True
-        )
-        for path, sha256 in zip(paths or (), digests or (), strict=True)
-    }
-    in_order = sorted(files, key=lambda file: (file[0], file[1] or ""))
-    return [{"path": path, "sha256": sha256} for path, sha256 in in_order]
+    parts = [
+        pa.table([batch["source_paths"].flatten(), batch["source_sha256"].flatten()], _FILE)
+        .group_by(_FILE)
+        .aggregate([])
+        for batch in episodes.select(["source_paths", "source_sha256"]).to_batches()
+    ]
+    files = pa.concat_tables(parts).group_by(_FILE).aggregate([]).to_pylist() if parts else []
+    in_order = sorted(files, key=lambda file: (file["path"], file["sha256"] or ""))
+    return [{"path": file["path"], "sha256": file["sha256"]} for file in in_order]
 
 
 def _runs(
