@@ -193,20 +193,25 @@ def _picture_sizes(episodes: LakeTable, episode_index: Int64Array) -> tuple[Pict
     """Return the sizes of the pictures of some episodes, whose indices rise."""
     if not len(episode_index):
         return ()
-    where = in_range("episode_index", int(episode_index[0]), int(episode_index[-1]) + 1)
+    first, stop = int(episode_index[0]), int(episode_index[-1]) + 1
+    is_most = 2 * (stop - first) > episodes.count_rows()
+    where = None if is_most else in_range("episode_index", first, stop)
     rows = episodes.read(["episode_index", "cameras"], where)
-    if len(rows) != len(episode_index):
-        rows = rows.filter(pc.is_in(rows["episode_index"], value_set=pa.array(episode_index)))
-    sizes = _different(pc.list_flatten(rows["cameras"]).combine_chunks())
+    at = np.searchsorted(episode_index, rows["episode_index"].to_numpy())
+    at = np.minimum(at, len(episode_index) - 1)
+    is_chosen = episode_index[at] == rows["episode_index"].to_numpy()
+    sizes = _different(rows["cameras"].combine_chunks(), is_chosen)
     return tuple(sorted(sizes, key=lambda size: (size.camera, size.width_px, size.height_px)))
 
 
-def _different(cameras: pa.StructArray) -> Iterator[PictureSize]:
-    names = pc.struct_field(cameras, "name").dictionary_encode()
-    facts = (names.indices, *(pc.struct_field(cameras, f"{side}_px") for side in _SIDES))
+def _different(cameras: pa.ListArray, is_chosen: npt.NDArray[np.bool_]) -> Iterator[PictureSize]:
+    facts = pc.list_flatten(cameras)
+    names = pc.struct_field(facts, "name").dictionary_encode()
+    of_episode = pc.list_parent_indices(cameras).to_numpy()
+    numbers = (names.indices, *(pc.struct_field(facts, f"{side}_px") for side in _SIDES))
+    code, width, height = (part.to_numpy()[is_chosen[of_episode]] for part in numbers)
     # As one number for each, in which different ones are found much faster than in columns.
-    code, width, height = (fact.to_numpy().astype(np.int64) for fact in facts)
-    _, first = np.unique(code << 40 | width << 20 | height, return_index=True)
-    for at in first.tolist():
+    key = code.astype(np.int64) << 40 | width.astype(np.int64) << 20 | height
+    for at in np.unique(key, return_index=True)[1].tolist():
         camera = str(names.dictionary[int(code[at])])
         yield PictureSize(camera=camera, width_px=int(width[at]), height_px=int(height[at]))
