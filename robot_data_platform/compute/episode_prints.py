@@ -118,8 +118,13 @@ def alike_digests(
 
 def num_shared(sketches: pa.ListArray, hashes: npt.NDArray[np.int64]) -> pa.Array:
     """Return how many values of each list are among some hashes; of a null none."""
-    is_shared = pc.is_in(sketches.flatten(), value_set=pa.array(hashes, pa.int64()))
-    of_list = pc.list_parent_indices(sketches).filter(is_shared).to_numpy()
+    values = np.ascontiguousarray(sketches.flatten().to_numpy())
+    # Few values share their last 16 bits with a hash, so few have to be looked up whole.
+    is_likely = np.zeros(1 << 16, dtype=np.bool_)
+    is_likely[hashes & 0xFFFF] = True
+    likely = np.flatnonzero(is_likely[values & 0xFFFF])
+    shared = likely[np.isin(values[likely], hashes)]
+    of_list = pc.list_parent_indices(sketches).to_numpy()[shared]
     return pa.array(np.bincount(of_list, minlength=len(sketches)))
 
 

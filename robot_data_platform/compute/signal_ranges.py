@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from robot_data_platform.quality.rules.drift import SignalRange
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import numpy.typing as npt
+    import pyarrow as pa
 
 
 def widened(before: Mapping[str, SignalRange], statistics: pa.Array) -> dict[str, SignalRange]:
@@ -30,27 +31,38 @@ def widened(before: Mapping[str, SignalRange], statistics: pa.Array) -> dict[str
     """
     ranges = dict(before)
     facts = pc.list_flatten(statistics)
-    facts = facts.filter(pc.greater(pc.list_value_length(pc.struct_field(facts, "min")), 0))
-    signals = pc.struct_field(facts, "signal")
-    for name in pc.unique(signals).to_pylist():
-        of_signal = facts.filter(pc.equal(signals, name))
-        low, high = (pc.struct_field(of_signal, end) for end in ("min", "max"))
-        widths = pc.list_value_length(low)
-        width = len(ranges[name].low) if name in ranges else widths[0].as_py()
-        same = pc.equal(widths, width)
-        if pc.any(same).as_py():
-            reached = SignalRange(
-                name=name,
-                low=np.fmin.reduce(_numbers(low.filter(same), width)),
-                high=np.fmax.reduce(_numbers(high.filter(same), width)),
-            )
-            ranges[name] = _union(ranges[name], reached) if name in ranges else reached
+    signals = pc.struct_field(facts, "signal").dictionary_encode()
+    code = signals.indices.to_numpy(zero_copy_only=False)
+    ends = [_Lists.of(pc.struct_field(facts, end)) for end in ("min", "max")]
+    for number, name in enumerate(signals.dictionary.to_pylist()):
+        place = np.flatnonzero((code == number) & (ends[0].length > 0))
+        if len(place):
+            width = len(ranges[name].low) if name in ranges else int(ends[0].length[place[0]])
+            same = place[ends[0].length[place] == width]
+            if len(same):
+                low, high = (end.at(same, width) for end in ends)
+                reached = SignalRange(name=name, low=np.fmin.reduce(low), high=np.fmax.reduce(high))
+                ranges[name] = _union(ranges[name], reached) if name in ranges else reached
     return ranges
 
 
-def _numbers(lists: pa.ListArray, width: int) -> npt.NDArray[np.float64]:
-    values: npt.NDArray[np.float64] = lists.flatten().to_numpy(zero_copy_only=False)
-    return values.reshape(-1, width)
+@dataclass(frozen=True, slots=True)
+class _Lists:
+    """Lists of numbers as arrays: values back to back, start and length of each."""
+
+    values: npt.NDArray[np.float64]
+    start: npt.NDArray[np.int64]
+    length: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, lists: pa.ListArray) -> _Lists:
+        length = pc.fill_null(pc.list_value_length(lists), 0).to_numpy().astype(np.int64)
+        values = lists.flatten().to_numpy(zero_copy_only=False)
+        return cls(values, np.cumsum(length) - length, length)
+
+    def at(self, place: npt.NDArray[np.intp], width: int) -> npt.NDArray[np.float64]:
+        """Return some lists, all as long as ``width``, as rows."""
+        return self.values[self.start[place][:, None] + np.arange(width)]
 
 
 def _union(one: SignalRange, other: SignalRange) -> SignalRange:
