@@ -82,8 +82,8 @@ def _head(results: Results) -> str:
         f"{versions}.\n\n"
         "Each figure is of a process of its own: wall seconds (the least of the repeats), "
         "processor seconds of all its threads, and its peak of resident memory, interpreter and "
-        "libraries included. *Load* is the machine's load average in that minute: at a load of 20 on two "
-        "cores, what needs one second of processor takes about ten of the wall."
+        "libraries included. *Load* is the machine's load average in that minute: at a load of 20 "
+        "on two cores, what needs one second of processor takes about ten of the wall."
     )
 
 
