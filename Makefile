@@ -23,10 +23,10 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test ui bench lint fuzz samples
+.PHONY: help demo test ui bench bench-scale lint fuzz samples
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(PLATFORM) ## land the sample uploads, run the asset graph, train a policy, tell its lineage
 	$(BIN)/rdp demo
@@ -43,6 +43,9 @@ lint: $(DEV) ## style, types, import rules, documents
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m pytest -q -m 'not runs_blocks' robot_data_platform_tests/test_docs.py
+
+bench-scale: $(DEV) ## measure commands on lakes of up to a million episodes, write docs/scale.md
+	$(BIN)/python -m robot_data_platform_tests.scale
 
 bench: $(DEV) ## measure the reader and its peers side by side, write docs/benchmarks.md
 	$(BIN)/python -m robot_data_platform_tests.benchmarks
