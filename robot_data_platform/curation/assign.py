@@ -153,7 +153,7 @@ class _Balance:
 
     def _neediest(self, entries: Sequence[tuple[int, int]]) -> int:
         """Return the split for a new group; of equals the first by name."""
-        return max(self._wanted, key=lambda wanted: self._lack(*wanted, entries))[0]
+        return max(self._wanted, key=lambda wanted: self._lack(wanted, entries))[0]
 
     def _neediest_of_one(self, stratum: int, size: int) -> int:
         """Return the same for a group of one stratum, as most are, without calls."""
@@ -167,8 +167,9 @@ class _Balance:
                 best, most = place, lack
         return best
 
-    def _lack(self, place: int, ratio: float, entries: Sequence[tuple[int, int]]) -> float:
+    def _lack(self, wanted: tuple[int, float], entries: Sequence[tuple[int, int]]) -> float:
         """Return how many episodes a split lacks, all in all plus within the group's strata."""
+        place, ratio = wanted
         size = sum(count for _, count in entries)
         within = (
             count * (ratio * (sum(held := self._by_stratum[stratum]) + count) - held[place])

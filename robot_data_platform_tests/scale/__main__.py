@@ -90,9 +90,10 @@ def measure_lake(part: str, shape: Shape, options: argparse.Namespace, save: Sav
         tidy(Lake(kept / "lake"), say)
         save("compact", size, taken)
     if part == "commands":
-        forget(kept)
+        if not options.only:
+            forget(kept)
         keep_one = session(kept, say, options.repeats, lambda n, r: save(part, size, {n: r}))
-        keep_one.run(command_names())
+        keep_one.run(options.only or command_names())
     if part == "s3":
         from robot_data_platform_tests.scale.on_s3 import measure_on_s3
 
@@ -130,6 +131,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scale", description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES))
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--only", nargs="+", choices=command_names(), help="of the commands")
     parser.add_argument("--uploads", type=int, default=NUM_UPLOADS, help="in each lake")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--folder", type=Path, default=REPOSITORY / ".bench" / "scale")

@@ -8,13 +8,14 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from urllib.error import URLError
+from urllib.error import HTTPError, URLError
 
 import dagster as dg
 
@@ -22,7 +23,7 @@ from robot_data_platform.defs.graph import build_definitions
 from robot_data_platform.defs.ingest.sensors import new_uploads, run_key
 from robot_data_platform.defs.partitions import UPLOADS
 from robot_data_platform.defs.resources import Platform
-from robot_data_platform.storage.landing import Landing
+from robot_data_platform.storage.landing import MARKERS, Landing
 from robot_data_platform_tests.scale.postgres import ROLE, running
 from robot_data_platform_tests.scale.session import REPOSITORY
 from robot_data_platform_tests.servers import START_TIMEOUT_S, free_ports
@@ -35,7 +36,7 @@ KEYS_AT_ONCE = 5_000
 STATUSES = """
 query($key: AssetKeyInput!) { assetNodeOrError(assetKey: $key) { __typename ... on AssetNode {
   partitionKeysByDimension { name partitionKeys }
-  assetPartitionStatuses { ... on AssetPartitionStatusesDefault {
+  assetPartitionStatuses { ... on DefaultPartitionStatuses {
     materializedPartitions failedPartitions unmaterializedPartitions } }
   partitionStats { numMaterialized numPartitions numFailed numMaterializing } } } }
 """
@@ -46,6 +47,17 @@ query($key: AssetKeyInput!) { assetNodeOrError(assetKey: $key) { __typename ... 
 """
 """What its Events tab asks for."""
 
+INTO = {
+    "event_logs": "run_id, event, dagster_event_type, timestamp, asset_key, partition",
+    "runs": "run_id, pipeline_name, status, run_body, partition, create_timestamp, "
+    "update_timestamp",
+}
+COPIED = {
+    table: f"SELECT {columns} FROM {table} WHERE partition = %(name)s"
+    for table, columns in INTO.items()
+}
+"""Rows of one upload in Dagster's storage."""
+
 Save = Callable[[str, str, dict[str, Any]], None]
 
 
@@ -54,7 +66,8 @@ def measure_partitions(folder: Path, say: Callable[[str], None], save: Save) -> 
     with TemporaryDirectory(dir="/tmp") as work:
         Path(work).chmod(0o755)
         with running(Path(work)) as port, instance_on(Path(work), port) as instance:
-            measure_sizes(instance, Path(work), SIZES, say, save)
+            database = f"host=127.0.0.1 port={port} user={ROLE} dbname={ROLE}"
+            measure_sizes(instance, Path(work), database, say, save)
 
 
 @contextmanager
@@ -74,40 +87,107 @@ def instance_on(folder: Path, port: int) -> Iterator[dg.DagsterInstance]:
 def measure_sizes(
     instance: dg.DagsterInstance,
     folder: Path,
-    sizes: tuple[int, ...],
+    database: str,
     say: Callable[[str], None],
     save: Save,
 ) -> None:
     """Measure an instance at rising numbers of ingested uploads."""
     platform = Platform(lake=str(folder / "lake"), landing=str(folder / "landing"))
     filled = 0
-    for size in sizes:
+    for size in SIZES:
         say(f"filling {size:,} partitions")
-        fill(instance, platform, range(filled, size))
+        fill(instance, platform, range(filled, size), database)
         filled = size
         results = measured(instance, platform, folder)
         say(f"{size:,} partitions: {results}")
         save("dagster", str(size), results)
 
 
-def fill(instance: dg.DagsterInstance, platform: Platform, numbers: range) -> None:
-    """Land uploads, and tell the instance that each was ingested by a run of its own."""
-    source = Path(platform.landing).parent / "source"
-    source.mkdir(exist_ok=True)
-    (source / "file.txt").write_text("x")
+def fill(instance: dg.DagsterInstance, platform: Platform, numbers: range, database: str) -> None:
+    """Land uploads, and tell the instance that each was ingested by a run of its own.
+
+    The first and the last are told as the platform tells it; the rows of those between are made
+    after the first one's, since telling takes a tenth of a second each.
+    """
     names = [name_of(number) for number in numbers]
     for first in range(0, len(names), KEYS_AT_ONCE):
         keys = names[first : first + KEYS_AT_ONCE]
         instance.add_dynamic_partitions(str(UPLOADS.name), keys)
-    job = dg.define_asset_job(JOB, selection=[ASSET])
-    landing = Landing(platform.landing)
-    for name in names:
-        manifest = landing.put(source, "pick", name)
-        tags = {"dagster/partition": name, "dagster/run_key": run_key(manifest)}
-        instance.add_run(
-            dg.DagsterRun(job_name=job.name, tags=tags, status=dg.DagsterRunStatus.SUCCESS)
+    markers = Path(platform.landing) / MARKERS
+    for name in (names[0], names[-1]):
+        tell(instance, platform, name)
+        if name == names[0]:
+            text = (markers / f"{name}.json").read_text()
+            between = names[1:-1]
+            for other in between:
+                (markers / f"{other}.json").write_text(text.replace(name, other))
+            keys_of = {n: run_key(Landing(platform.landing).manifest(n)) for n in (name, *between)}
+            copy_rows(database, keys_of)
+
+
+def tell(instance: dg.DagsterInstance, platform: Platform, name: str) -> None:
+    """Land one upload, and tell of its run and its materialization."""
+    source = Path(platform.landing).parent / "source"
+    source.mkdir(exist_ok=True)
+    (source / "file.txt").write_text("x")
+    manifest = Landing(platform.landing).put(source, "pick", name)
+    tags = {"dagster/partition": name, "dagster/run_key": run_key(manifest)}
+    run = dg.DagsterRun(job_name=JOB, tags=tags, status=dg.DagsterRunStatus.SUCCESS)
+    instance.add_run(run)
+    instance.report_runless_asset_event(dg.AssetMaterialization(ASSET, partition=name))
+
+
+def copy_rows(database: str, keys_of: Mapping[str, str]) -> None:
+    """Give each upload the rows of the first one, under its own name, run key and run."""
+    import psycopg2
+    from psycopg2.extras import execute_values
+
+    first, *others = keys_of
+    with closing(psycopg2.connect(database)) as connection, connection, connection.cursor() as rows:
+        for table, statement in COPIED.items():
+            rows.execute(statement, {"name": first})
+            (columns,) = rows.fetchall()
+            execute_values(
+                rows,
+                f"INSERT INTO {table} ({INTO[table]}) VALUES %s",
+                [_renamed(columns, first, other, keys_of) for other in others],
+            )
+        execute_values(
+            rows,
+            "INSERT INTO run_tags (run_id, key, value) VALUES %s",
+            [
+                (_run_of(other), key, value)
+                for other in others
+                for key, value in (
+                    ("dagster/partition", other),
+                    ("dagster/run_key", keys_of[other]),
+                )
+            ],
         )
-        instance.report_runless_asset_event(dg.AssetMaterialization(ASSET, partition=name))
+
+
+def _renamed(
+    columns: tuple[object, ...], first: str, other: str, keys_of: Mapping[str, str]
+) -> list[object]:
+    """Return a row with the names of another upload; its run's id stands first."""
+    run_id, *rest = columns
+    texts = [
+        value.replace(keys_of[first], keys_of[other]).replace(first, other)
+        if isinstance(value, str)
+        else value
+        for value in rest
+    ]
+    if not run_id:
+        return [run_id, *texts]
+    renamed = [
+        text.replace(str(run_id), _run_of(other)) if isinstance(text, str) else text
+        for text in texts
+    ]
+    return [_run_of(other), *renamed]
+
+
+def _run_of(upload: str) -> str:
+    return str(uuid.uuid5(uuid.NAMESPACE_OID, upload))
 
 
 def name_of(number: int) -> str:
@@ -214,6 +294,8 @@ def _ask(url: str, server: subprocess.Popen[bytes], query: str) -> None:
             with urllib.request.urlopen(request, timeout=START_TIMEOUT_S) as response:
                 told = json.load(response)
             break
+        except HTTPError as err:
+            raise RuntimeError(f"The web server answered {err.read()[:2000]!r}.") from err
         except URLError:
             if server.poll() is not None or time.monotonic() > deadline:
                 raise
