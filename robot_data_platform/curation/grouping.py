@@ -44,7 +44,8 @@ def _ranks(texts: pa.Array) -> Int64Array:
     order = pc.array_sort_indices(held.dictionary).to_numpy()
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
-    return rank[held.indices.to_numpy()]
+    ranks: Int64Array = rank[held.indices.to_numpy()]
+    return ranks
 
 
 def joined_values(episodes: pa.Table, columns: tuple[str, ...]) -> pa.Array:

@@ -100,8 +100,8 @@ def choose_episodes(
     table = snapshot.episodes.read([*_COLUMNS, "status"])
     table = table.filter(pc.not_equal(table["status"], STATUS_QUARANTINED))
     if snapshot.release is not None:
-        assigned = _assigned(snapshot, split, ["episode_id", "episode_index"], place)
-        table = table.filter(_is_among(table["episode_index"], assigned["episode_index"]))
+        assigned = _assigned(snapshot, split, ["episode_id"], place)
+        table = table.filter(_is_among(table["episode_id"], assigned["episode_id"]))
         _check_assigned(table, assigned, place)
     if episodes is not None:
         table = _only(table, list(episodes), place)
@@ -140,14 +140,13 @@ def _assigned(
     return rows.filter(pc.equal(rows["split"], split))
 
 
-def _is_among(indices: pa.ChunkedArray, known: pa.ChunkedArray) -> pa.ChunkedArray:
-    # By index, which a release pins with the id, and which is quicker to look up than text.
-    return pc.is_in(indices, value_set=known.combine_chunks())
+def _is_among(ids: pa.ChunkedArray, known: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pc.is_in(ids, value_set=known.combine_chunks())
 
 
 def _check_assigned(table: pa.Table, assigned: pa.Table, place: Place) -> None:
     if len(table) != len(assigned):
-        is_held = _is_among(assigned["episode_index"], table["episode_index"])
+        is_held = _is_among(assigned["episode_id"], table["episode_id"])
         lost = assigned.filter(pc.invert(is_held))["episode_id"].to_pylist()
         raise _not_found(lost, table, place)
 
@@ -208,8 +207,13 @@ def _different(cameras: pa.ListArray, is_chosen: npt.NDArray[np.bool_]) -> Itera
     facts = pc.list_flatten(cameras)
     names = pc.struct_field(facts, "name").dictionary_encode()
     of_episode = pc.list_parent_indices(cameras).to_numpy()
-    numbers = (names.indices, *(pc.struct_field(facts, f"{side}_px") for side in _SIDES))
-    code, width, height = (part.to_numpy()[is_chosen[of_episode]] for part in numbers)
+    numbers = (
+        names.indices,
+        *(pc.fill_null(pc.struct_field(facts, f"{side}_px"), 0) for side in _SIDES),
+    )
+    code, width, height = (
+        part.to_numpy(zero_copy_only=False)[is_chosen[of_episode]] for part in numbers
+    )
     # As one number for each, in which different ones are found much faster than in columns.
     key = code.astype(np.int64) << 40 | width.astype(np.int64) << 20 | height
     for at in np.unique(key, return_index=True)[1].tolist():
