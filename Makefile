@@ -32,7 +32,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test ui bench lint fuzz space crash faults soak deploy-check samples
+.PHONY: help demo test ui bench lint fuzz space crash faults soak deploy-check bench-scale samples
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ lint: $(DEV) ## style, types, import rules, documents
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m pytest -q -m 'not runs_blocks' robot_data_platform_tests/test_docs.py
+
+bench-scale: $(DEV) ## measure commands on lakes of up to a million episodes, write docs/scale.md
+	$(BIN)/python -m robot_data_platform_tests.scale
 
 bench: $(DEV) ## measure the reader and its peers side by side, write docs/benchmarks.md
 	$(BIN)/python -m robot_data_platform_tests.benchmarks

@@ -49,13 +49,29 @@ def datasets(lake: str, as_json: bool) -> None:
 
 @click.command()
 @click.argument("dataset")
+@click.option("--status", type=click.Choice(["ok", "flagged", "quarantined"]), help="Only these.")
+@click.option("--task", help="Only of this task text.")
+@click.option("--robot", help="Only of this robot.")
+@click.option("--upload", help="Only of this upload.")
+@click.option("--limit", type=click.IntRange(min=1), help="Only the first so many.")
 @reading
-def episodes(dataset: str, lake: str, as_json: bool) -> None:
+def episodes(
+    dataset: str,
+    status: str | None,
+    task: str | None,
+    robot: str | None,
+    upload: str | None,
+    limit: int | None,
+    lake: str,
+    as_json: bool,
+) -> None:
     """List the published episodes of DATASET."""
     from robot_data_platform.compute.listing import list_episodes
     from robot_data_platform.storage.lake import Lake
 
-    facts = list_episodes(Lake(lake), dataset)
+    facts = list_episodes(
+        Lake(lake), dataset, status=status, task=task, robot=robot, upload=upload, limit=limit
+    )
     if as_json:
         print_json(facts)
         return
@@ -93,7 +109,8 @@ def findings(
     as_json: bool,
 ) -> None:
     """List what the checks found in DATASET."""
-    from robot_data_platform.compute.listing import find_episode, list_findings
+    from robot_data_platform.compute.listed_findings import list_findings
+    from robot_data_platform.compute.listing import find_episode
     from robot_data_platform.storage.lake import Lake
 
     target = Lake(lake)

@@ -6,15 +6,19 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from robot_data_platform.core.finding import STATUS_QUARANTINED
 from robot_data_platform.core.measurement_schema import MEASUREMENTS
 from robot_data_platform.quality.measurements import MEASUREMENTS_VERSION
 from robot_data_platform.quality.rules.copies import EpisodePrint
-from robot_data_platform.storage.predicate import equals, is_in
+from robot_data_platform.storage.predicate import all_of, equals, is_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import numpy.typing as npt
 
     from robot_data_platform.storage.lake import Lake
     from robot_data_platform.storage.table import LakeTable
@@ -34,31 +38,28 @@ def read_prints(
 
     Memory holds what is alike, and a batch of the others.
     """
-    keys = _episodes_by_digest(episodes)
-    mine = {digest for digest, held in keys.items() if any(row[0] in indices for row in held)}
+    mine = {digest for digest, _, _ in _holders(episodes, is_in("episode_index", sorted(indices)))}
     table = lake.open(dataset, MEASUREMENTS)
     prints = _prints(table, mine)
-    hashes = {h for own in prints.values() for h in own.sketch.tolist()}
-    digests = {own.rows_digest for own in prints.values()}
-    prints |= _prints(table, _alike(table, hashes, digests) & keys.keys() - mine)
+    hashes = np.unique([h for own in prints.values() for h in own.sketch.tolist()])
+    alike = alike_digests(table, hashes, [own.rows_digest for own in prints.values()])
+    holders = _holders(episodes, is_in("content_digest", sorted(mine | alike)))
+    prints |= _prints(table, {digest for digest, _, _ in holders} - mine)
     return {
         index: _named(prints[digest], index, name)
-        for digest, held in keys.items()
+        for digest, index, name in holders
         if digest in prints
-        for index, name in held
     }
 
 
-def _episodes_by_digest(episodes: LakeTable) -> dict[str, list[tuple[int, str]]]:
-    """Return index and name of each episode by its content; copies within an upload share one."""
-    columns = ["episode_index", "upload", "source_key", "status", "content_digest"]
-    keys: dict[str, list[tuple[int, str]]] = {}
-    for batch in episodes.batches(columns):
-        for row in batch.to_pylist():
-            if row["status"] != STATUS_QUARANTINED:
-                name = f"{row['source_key']} of {row['upload']}"
-                keys.setdefault(row["content_digest"], []).append((row["episode_index"], name))
-    return keys
+def _holders(episodes: LakeTable, where: str) -> list[tuple[str, int, str]]:
+    """Return content, index and name of some episodes; copies within an upload share the first."""
+    columns = ["content_digest", "episode_index", "source_key", "upload", "status"]
+    return [
+        (row["content_digest"], row["episode_index"], f"{row['source_key']} of {row['upload']}")
+        for row in episodes.read(columns, where).to_pylist()
+        if row["status"] != STATUS_QUARANTINED
+    ]
 
 
 def _prints(table: LakeTable, digests: set[str]) -> dict[str, EpisodePrint]:
@@ -99,19 +100,32 @@ def _named(known: EpisodePrint, index: int, name: str) -> EpisodePrint:
     )
 
 
-def _alike(table: LakeTable, hashes: set[int], digests: set[str]) -> set[str]:
+def alike_digests(
+    table: LakeTable, hashes: npt.NDArray[np.int64], rows_digests: Sequence[str]
+) -> set[str]:
     """Return the contents that share row hashes, or all values, with some."""
-    wanted = np.array(sorted(hashes), dtype=np.int64)
     alike: set[str] = set()
-    columns = ["content_digest", "camera", "digest", "sketch"]
-    for batch in table.batches(columns, equals("measurements_version", MEASUREMENTS_VERSION)):
-        for row in batch.to_pylist():
-            if row["camera"] is not None:
-                continue
-            shared = np.isin(np.asarray(row["sketch"], dtype=np.int64), wanted).sum()
-            if shared >= MIN_SHARED_HASHES or row["digest"] in digests:
-                alike.add(row["content_digest"])
+    columns = ["content_digest", "digest", "sketch"]
+    where = all_of(equals("measurements_version", MEASUREMENTS_VERSION), "`camera` IS NULL")
+    for batch in table.batches(columns, where):
+        is_alike = pc.or_(
+            pc.greater_equal(num_shared(batch["sketch"], hashes), MIN_SHARED_HASHES),
+            pc.is_in(batch["digest"], value_set=pa.array(rows_digests, pa.string())),
+        )
+        alike.update(batch["content_digest"].filter(is_alike).to_pylist())
     return alike
+
+
+def num_shared(sketches: pa.ListArray, hashes: npt.NDArray[np.int64]) -> pa.Array:
+    """Return how many values of each list are among some hashes; of a null none."""
+    values = np.ascontiguousarray(sketches.flatten().to_numpy())
+    # Few values share their last 16 bits with a hash, so few have to be looked up whole.
+    is_likely = np.zeros(1 << 16, dtype=np.bool_)
+    is_likely[hashes & 0xFFFF] = True
+    likely = np.flatnonzero(is_likely[values & 0xFFFF])
+    shared = likely[np.isin(values[likely], hashes)]
+    of_list = pc.list_parent_indices(sketches).to_numpy()[shared]
+    return pa.array(np.bincount(of_list, minlength=len(sketches)))
 
 
 def earlier_alike(

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow.compute as pc
 
 from robot_data_platform.core.finding import STATUS_QUARANTINED
 from robot_data_platform.core.measurement_schema import MEASUREMENTS
 from robot_data_platform.quality.measurement_rows import thumbnail_of
 from robot_data_platform.quality.measurements import MEASUREMENTS_VERSION
 from robot_data_platform.quality.rules.views import UsualView, usual_view
-from robot_data_platform.storage.predicate import is_in
+from robot_data_platform.storage.predicate import in_range, is_in
 
 if TYPE_CHECKING:
     from robot_data_platform.quality.look import Thumbnail
@@ -36,14 +37,7 @@ class DatasetViews:
     @classmethod
     def read(cls, lake: Lake, dataset: str, episodes: LakeTable, indices: set[int]) -> DatasetViews:
         """Return the views of some episodes and of the latest before them."""
-        columns = ["episode_index", "content_digest", "status"]
-        held = {
-            row["episode_index"]: row["content_digest"]
-            for row in episodes.read(columns).to_pylist()
-            if row["status"] != STATUS_QUARANTINED
-        }
-        before = sorted(i for i in held if i < min(indices))[-MOST_BEFORE:]
-        chosen = {i: held[i] for i in (*before, *sorted(indices)) if i in held}
+        chosen = _digests(episodes, [*_latest_before(episodes, min(indices)), *sorted(indices)])
         by_digest = _by_digest(lake.open(dataset, MEASUREMENTS), set(chosen.values()))
         views = {index: by_digest.get(digest, {}) for index, digest in chosen.items()}
         shared = _usual(views) if len(views) > ONE_BY_ONE else {}
@@ -62,6 +56,25 @@ class DatasetViews:
     def before(self, index: int) -> dict[str, UsualView]:
         """Return what each camera shows in the episodes before one."""
         return _usual({other: v for other, v in self._views.items() if other < index})
+
+
+def _latest_before(episodes: LakeTable, index: int) -> list[int]:
+    """Return the last episodes before one, rising, without those in quarantine."""
+    rows = episodes.read(["episode_index", "status"], in_range("episode_index", 0, index))
+    rows = rows.filter(pc.not_equal(rows["status"], STATUS_QUARANTINED))
+    latest: list[int] = np.sort(rows["episode_index"].to_numpy())[-MOST_BEFORE:].tolist()
+    return latest
+
+
+def _digests(episodes: LakeTable, indices: list[int]) -> dict[int, str]:
+    """Return the content of some episodes by index, in the order given, where it is usable."""
+    columns = ["episode_index", "content_digest", "status"]
+    held = {
+        row["episode_index"]: row["content_digest"]
+        for row in episodes.read(columns, is_in("episode_index", indices)).to_pylist()
+        if row["status"] != STATUS_QUARANTINED
+    }
+    return {index: held[index] for index in indices if index in held}
 
 
 def _by_digest(table: LakeTable, digests: set[str]) -> dict[str, dict[str, Thumbnail]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
+import numpy as np
 import pyarrow.compute as pc
 
 from robot_data_platform.core.finding import (
@@ -16,9 +17,12 @@ from robot_data_platform.storage.predicate import all_of, equals, in_slot, is_in
 from robot_data_platform.storage.snapshot import list_releases
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Mapping
+
+    import pyarrow as pa
 
     from robot_data_platform.storage.lake import Lake
+    from robot_data_platform.storage.table import LakeTable
 
 
 class DatasetFacts(TypedDict):
@@ -61,19 +65,6 @@ class EpisodeFacts(TypedDict):
     upload: str
 
 
-class FindingFacts(TypedDict):
-    """One finding about a published episode, or about its upload."""
-
-    episode_index: int | None
-    rule: str
-    severity: str
-    value: float | None
-    threshold: float | None
-    unit: str
-    where: str
-    message: str
-
-
 class TableFacts(TypedDict):
     """One table at a version."""
 
@@ -111,116 +102,100 @@ class IngestFacts(TypedDict):
 
 def dataset_facts(lake: Lake, dataset: str) -> DatasetFacts:
     """Return one dataset's totals."""
-    episodes = list_episodes(lake, dataset)
+    columns = ["num_rows", "start_ns", "end_ns", "status", "upload"]
+    rows = lake.open(dataset, "episodes").read(columns)
+    lasts_ns = pc.subtract(pc.fill_null(rows["end_ns"], 0), pc.fill_null(rows["start_ns"], 0))
     tables = ("gops", "frames", "episodes", "quality", "spatial", "splits")
     opened = {name: lake.find(dataset, name) for name in tables}
     return DatasetFacts(
         dataset=dataset,
-        episodes=len(episodes),
-        rows=sum(e["rows"] for e in episodes),
-        seconds=round(sum(e["seconds"] for e in episodes), 3),
-        cameras=sorted({name for e in episodes for name in e["cameras"]}),
-        flagged=sum(e["status"] == STATUS_FLAGGED for e in episodes),
-        quarantined=sum(e["status"] == STATUS_QUARANTINED for e in episodes),
-        uploads=len({e["upload"] for e in episodes}),
+        episodes=rows.num_rows,
+        rows=pc.sum(rows["num_rows"]).as_py() or 0,
+        seconds=round((pc.sum(lasts_ns).as_py() or 0) / NS_PER_S, 3),
+        cameras=_camera_names(lake.open(dataset, "episodes")),
+        flagged=_count(rows["status"], STATUS_FLAGGED),
+        quarantined=_count(rows["status"], STATUS_QUARANTINED),
+        uploads=len(rows["upload"].unique()),
         releases=[row["release"] for row in list_releases(lake, dataset)],
         versions={name: table.version for name, table in opened.items() if table is not None},
     )
 
 
-def list_episodes(lake: Lake, dataset: str) -> list[EpisodeFacts]:
-    """Return every published episode of a dataset, by index; those in quarantine too.
+def _count(column: pa.ChunkedArray, value: str) -> int:
+    return pc.sum(pc.equal(column, value)).as_py() or 0
+
+
+def _camera_names(episodes: LakeTable) -> list[str]:
+    names: set[str] = set()
+    for batch in episodes.batches(["cameras"]):
+        of_batch = pc.struct_field(pc.list_flatten(batch["cameras"]), "name")
+        names.update(of_batch.unique().to_pylist())
+    return sorted(names)
+
+
+def list_episodes(
+    lake: Lake,
+    dataset: str,
+    *,
+    status: str | None = None,
+    task: str | None = None,
+    robot: str | None = None,
+    upload: str | None = None,
+    limit: int | None = None,
+) -> list[EpisodeFacts]:
+    """Return the published episodes of a dataset, by index; those in quarantine too.
+
+    Parameters
+    ----------
+    status, task, robot, upload : str, optional
+        Only episodes with this value.
+    limit : int, optional
+        Only the first so many.
 
     Raises
     ------
     NotFoundError
         ``dataset-not-found``.
     """
-    columns = ["episode_id", "episode_index", "source_episode_index", "task", "num_rows"]
-    columns += ["start_ns", "end_ns", "cameras", "status", "status_reason", "source_key", "upload"]
-    rows = lake.open(dataset, "episodes").read(columns).to_pylist()
-    return [
-        EpisodeFacts(
-            episode_id=row["episode_id"],
-            episode_index=row["episode_index"],
-            source_episode_index=row["source_episode_index"],
-            task=row["task"],
-            rows=row["num_rows"],
-            seconds=((row["end_ns"] or 0) - (row["start_ns"] or 0)) / NS_PER_S,
-            cameras={
-                c["name"]: CameraFacts(
-                    frames=c["num_frames"], codec=c["codec"], profile=c["profile"], fps=c["fps"]
-                )
-                for c in row["cameras"] or ()
-            },
-            status=row["status"],
-            reason=row["status_reason"],
-            source=row["source_key"],
-            upload=row["upload"],
-        )
-        for row in sorted(rows, key=lambda row: int(row["episode_index"]))
-    ]
+    wanted = {"status": status, "task": task, "robot": robot, "upload": upload}
+    where = all_of(*(equals(name, value) for name, value in wanted.items() if value is not None))
+    return _episodes(lake.open(dataset, "episodes"), where, limit)
 
 
-_VERSION_COLUMNS = ("ingestion_id", "q_version", "s_version")
-"""Columns of ``episodes`` that say which findings hold."""
-_FINDING = ("rules_version", *FindingFacts.__annotations__)
+_EPISODE_COLUMNS = (
+    *("episode_id", "episode_index", "source_episode_index", "task", "num_rows", "start_ns"),
+    *("end_ns", "cameras", "status", "status_reason", "source_key", "upload"),
+)
 
 
-def list_findings(
-    lake: Lake,
-    dataset: str,
-    *,
-    episode_index: int | None = None,
-    rule: str | None = None,
-    severity: str | None = None,
-) -> list[FindingFacts]:
-    """Return the findings that hold for what is published now.
+def _episodes(table: LakeTable, where: str | None, limit: int | None = None) -> list[EpisodeFacts]:
+    if limit is None:
+        rows = table.read(_EPISODE_COLUMNS, where).sort_by("episode_index")
+    else:
+        keys = table.read(["episode_index"], where, with_row_id=True).sort_by("episode_index")
+        rows = table.take(keys["_rowid"].to_numpy()[:limit], _EPISODE_COLUMNS)
+    return [_episode_facts(row) for row in rows.to_pylist()]
 
-    Those of an earlier ingestion, or of earlier rules, are left out.
-    """
-    published = lake.open(dataset, "episodes")
-    columns = [name for name in _VERSION_COLUMNS if name in published.schema.names]
-    episodes = published.read(["episode_index", *columns])
-    tables = [lake.find(dataset, name) for name in ("quality", "spatial")]
-    valid = _valid_pairs(episodes.to_pylist())
-    ingestions = set(episodes["ingestion_id"].to_pylist())
-    where = all_of(
-        equals("episode_index", episode_index) if episode_index is not None else None,
-        equals("rule", rule) if rule else None,
-        equals("severity", severity) if severity else None,
+
+def _episode_facts(row: Mapping[str, Any]) -> EpisodeFacts:
+    return EpisodeFacts(
+        episode_id=row["episode_id"],
+        episode_index=row["episode_index"],
+        source_episode_index=row["source_episode_index"],
+        task=row["task"],
+        rows=row["num_rows"],
+        seconds=((row["end_ns"] or 0) - (row["start_ns"] or 0)) / NS_PER_S,
+        cameras={
+            c["name"]: CameraFacts(
+                frames=c["num_frames"], codec=c["codec"], profile=c["profile"], fps=c["fps"]
+            )
+            for c in row["cameras"] or ()
+        },
+        status=row["status"],
+        reason=row["status_reason"],
+        source=row["source_key"],
+        upload=row["upload"],
     )
-    rows = [row for t in tables if t is not None for row in t.read(_FINDING, where).to_pylist()]
-    held = [r for r in rows if _holds(r, valid, ingestions)]
-    return [
-        FindingFacts(
-            episode_index=row["episode_index"] if row["episode_index"] >= 0 else None,
-            rule=row["rule"],
-            severity=row["severity"],
-            value=row["value"],
-            threshold=row["threshold"],
-            unit=row["unit"],
-            where=row["where"],
-            message=row["message"],
-        )
-        for row in sorted(held, key=lambda r: (r["episode_index"], r["rule"], r["where"] or ""))
-    ]
-
-
-def _valid_pairs(episodes: Iterable[dict[str, object]]) -> set[tuple[object, object]]:
-    """Return (episode_index, rules_version) of the findings that hold now."""
-    pairs = set()
-    for row in episodes:
-        pairs |= {(row["episode_index"], row.get(name)) for name in _VERSION_COLUMNS}
-    return pairs
-
-
-def _holds(
-    row: dict[str, object], valid: set[tuple[object, object]], ingestions: set[object]
-) -> bool:
-    if row["episode_index"] == -1:
-        return row["rules_version"] in ingestions
-    return (row["episode_index"], row["rules_version"]) in valid
 
 
 def ingest_facts(lake: Lake, dataset: str, upload: str, seconds: float) -> IngestFacts:
@@ -256,14 +231,21 @@ def find_episode(lake: Lake, dataset: str, episode: str) -> EpisodeFacts:
     NotFoundError
         ``episode-not-found``.
     """
-    episodes = list_episodes(lake, dataset)
-    for facts in episodes:
-        if episode in (facts["episode_id"], str(facts["episode_index"])):
-            return facts
+    table = lake.open(dataset, "episodes")
+    keys = [equals("episode_id", episode)]
+    keys += [equals("episode_index", int(episode))] if _is_index(episode) else []
+    for facts in _episodes(table, " OR ".join(keys)):
+        return facts
+    indices = np.sort(table.read(["episode_index"])["episode_index"].to_numpy())[:20].tolist()
     raise NotFoundError(
         f"Dataset {dataset!r} has no episode {episode!r}: expected an episode_id or one of the "
-        f"indices {[e['episode_index'] for e in episodes][:20]}. See `rdp episodes {dataset}`.",
+        f"indices {indices}. See `rdp episodes {dataset}`.",
         kind=ErrorKind.EPISODE_NOT_FOUND,
         dataset=dataset,
         episode=episode,
     )
+
+
+def _is_index(text: str) -> bool:
+    """Return whether a text is an index as it is printed, of at most 18 digits."""
+    return text.isascii() and text.isdecimal() and len(text) <= 18 and text == str(int(text))

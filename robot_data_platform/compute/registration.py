@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from robot_data_platform.compute.abandonment import given_up, is_given_up
 from robot_data_platform.compute.conventions import (
@@ -188,8 +189,9 @@ def _reserve(ingestion: Ingestion, manifest: Manifest, run: RunInfo) -> tuple[In
     def row_at(at: LakeTable) -> pa.Table:
         held = at.read(
             ["first_episode_index", "num_episodes"], equals("dataset", ingestion.dataset)
-        ).to_pylist()
-        first = max([_indices(row)[1] for row in held] + used, default=0)
+        )
+        stops = pc.add(held["first_episode_index"], held["num_episodes"])
+        first = max([pc.max(stops).as_py() or 0, *used])
         return pa.Table.from_pylist(
             [_upload_row(ingestion, manifest, run, first)], schema=at.schema
         )

@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from robot_data_platform.compute.episode_prints import earlier_alike, read_prints
 from robot_data_platform.compute.episode_views import DatasetViews
+from robot_data_platform.compute.signal_ranges import widened
 from robot_data_platform.core.finding import STATUS_QUARANTINED
 from robot_data_platform.quality.rules import copies, drift, meaning, views
 from robot_data_platform.quality.rules.drift import SignalRange
-from robot_data_platform.storage.predicate import is_in
+from robot_data_platform.storage.predicate import in_range, is_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -59,17 +61,16 @@ def _check_lengths(episodes: LakeTable, found: Found, limits: Thresholds) -> Non
     columns = ["episode_index", "task", "start_ns", "end_ns", "status"]
     rows = episodes.read(columns)
     rows = rows.filter(pc.not_equal(rows["status"], STATUS_QUARANTINED))
-    lasts_s = pc.divide(pc.subtract(rows["end_ns"], rows["start_ns"]).fill_null(0), 1e9)
-    by_task: dict[str | None, dict[int, float]] = {}
-    facts = [column.to_pylist() for column in (rows["episode_index"], rows["task"], lasts_s)]
-    for index, task, length_s in zip(*facts, strict=True):
-        by_task.setdefault(task, {})[index] = length_s
-    for lengths in by_task.values():
-        known = np.array(list(lengths.values()))
-        for place, index in enumerate(lengths):
-            if index in found:
-                others_s = np.delete(known, place)
-                found[index] += meaning.length_is_usual(known[place], others_s, limits)
+    lasts_s = pc.divide(pc.subtract(rows["end_ns"], rows["start_ns"]).fill_null(0), 1e9).to_numpy()
+    task = rows["task"].combine_chunks().dictionary_encode(null_encoding="encode")
+    of_task = task.indices.to_numpy()
+    mine = pc.is_in(rows["episode_index"], value_set=pa.array(sorted(found), pa.int64()))
+    for place in np.flatnonzero(mine.to_numpy()).tolist():
+        is_other = of_task == of_task[place]
+        is_other[place] = False
+        found[rows["episode_index"][place].as_py()] += meaning.length_is_usual(
+            float(lasts_s[place]), lasts_s[is_other], limits
+        )
 
 
 def _check_copies(
@@ -95,14 +96,13 @@ def _check_views(
 
 
 def _check_ranges(episodes: LakeTable, found: Found, limits: Thresholds) -> None:
-    before: dict[str, SignalRange] = {}
     columns = ["episode_index", "upload", "statistics"]
     mine = episodes.read(columns, is_in("episode_index", sorted(found)))
-    uploads = set(mine["upload"].to_pylist())
-    for batch in episodes.batches(columns):
-        for row in batch.to_pylist():
-            if row["upload"] not in uploads and row["episode_index"] < min(found):
-                before = _widened(before, _ranges(row["statistics"]))
+    uploads = mine["upload"].unique()
+    before: dict[str, SignalRange] = {}
+    for batch in episodes.batches(columns, in_range("episode_index", 0, min(found))):
+        others = batch.filter(pc.invert(pc.is_in(batch["upload"], value_set=uploads)))
+        before = widened(before, others["statistics"])
     for row in mine.to_pylist():
         for signal in _ranges(row["statistics"]):
             known = before.get(signal.name)
@@ -120,18 +120,3 @@ def _ranges(statistics: Iterable[Mapping[str, object]] | None) -> list[SignalRan
         for one in statistics or ()
         if one["min"]
     ]
-
-
-def _widened(
-    before: Mapping[str, SignalRange], ranges: Iterable[SignalRange]
-) -> dict[str, SignalRange]:
-    widened = dict(before)
-    for new in ranges:
-        old = widened.get(new.name, new)
-        if len(old.low) == len(new.low):
-            widened[new.name] = SignalRange(
-                name=new.name,
-                low=np.fmin(old.low, new.low),
-                high=np.fmax(old.high, new.high),
-            )
-    return widened

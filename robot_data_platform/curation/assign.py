@@ -17,80 +17,162 @@ The result depends on the set of groups, the scheme and the memory, never on the
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-Members = Mapping[str, Mapping[str, int]]
-"""By group, then by stratum: how many episodes the group has there."""
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+Int64Array = npt.NDArray[np.int64]
+
+NO_SPLIT = -1
+"""In place of the number of a split: none yet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Groups:
+    """Groups of episodes that stay together, and how many episodes each has by stratum.
+
+    Groups and strata have numbers, 0 to G - 1 and 0 to S - 1. An entry is a pair of them.
+    """
+
+    names: pa.Array
+    """(G,) text of each group, no two the same."""
+    first: Int64Array
+    """(G + 1,) a group's first entry, and the number of entries."""
+    stratum: Int64Array
+    """(P,) stratum of each entry."""
+    size: Int64Array
+    """(P,) episodes of each entry."""
+
+    @property
+    def num_strata(self) -> int:
+        """Number of strata."""
+        return int(self.stratum.max(initial=-1)) + 1
+
+    def entries(self, group: Int64Array) -> Int64Array:
+        """Return the entries of some groups, one group after the other."""
+        length = self.first[group + 1] - self.first[group]
+        start = np.repeat(self.first[group] - (np.cumsum(length) - length), length)
+        return start + np.arange(len(start))
 
 
 def assign_groups(
-    members: Members, ratios: Mapping[str, float], seed: int, earlier: Mapping[str, str]
-) -> dict[str, str]:
-    """Return the split of each group.
+    groups: Groups, ratios: Mapping[str, float], seed: int, earlier: Int64Array
+) -> Int64Array:
+    """Return the split of each group, (G,), as its place in the sorted names of the splits.
 
     Parameters
     ----------
-    members : mapping of str to mapping of str to int
-        The groups that have episodes now, with their number of episodes by stratum.
+    groups : Groups
+        The groups that have episodes now.
     ratios : mapping of str to float
         Wanted share of episodes of each split; they add up to 1.
     seed : int
         Another seed gives another order of new groups.
-    earlier : mapping of str to str
-        Split of every group that was assigned before; groups without episodes now are ignored.
+    earlier : ndarray of int64, shape (G,)
+        Place of the split that each group was assigned to before, or `NO_SPLIT`.
+
+    Notes
+    -----
+    O(G log G); groups that were assigned before cost no more than being counted.
+    """
+    balance = _Balance(sorted(ratios), ratios, groups.num_strata)
+    split = earlier.copy()
+    known = np.flatnonzero(earlier != NO_SPLIT)
+    balance.count(groups, known, earlier[known])
+    new = np.flatnonzero(earlier == NO_SPLIT)
+    new = new[hash_order(seed, groups.names.take(pa.array(new)))]
+    split[new] = np.fromiter(balance.fill(groups, new), dtype=np.int64, count=len(new))
+    return split
+
+
+def hash_order(seed: int, texts: pa.Array | pa.ChunkedArray) -> Int64Array:
+    """Return the order of texts by a hash of seed and text: as if at random, the same everywhere.
 
     Examples
     --------
-    >>> groups = {name: {"": 1} for name in "abcdef"}
-    >>> first = assign_groups(groups, {"train": 0.8, "val": 0.1, "test": 0.1}, 0, {})
-    >>> sorted(first.values())
-    ['test', 'train', 'train', 'train', 'train', 'val']
+    >>> hash_order(0, pa.array(["a", "b", "c", "d"]))
+    array([2, 3, 1, 0])
     """
-    balance = _Balance(ratios)
-    splits = {group: earlier[group] for group in members if group in earlier}
-    for group, split in splits.items():
-        balance.add(split, members[group])
-    for group in sorted(members.keys() - splits.keys(), key=lambda group: hash_order(seed, group)):
-        splits[group] = balance.neediest(members[group])
-        balance.add(splits[group], members[group])
-    return splits
+    start = hashlib.sha256(f"{seed}\x1f".encode())
 
+    def hashed(text: str) -> bytes:
+        hasher = start.copy()
+        hasher.update(text.encode())
+        return hasher.digest()
 
-def hash_order(seed: int, text: str) -> bytes:
-    """Return a key that sorts texts as if at random, the same way everywhere."""
-    return hashlib.sha256(f"{seed}\x1f{text}".encode()).digest()
+    digests = np.frombuffer(b"".join(map(hashed, texts.to_pylist())), dtype=">u8").reshape(-1, 4)
+    return np.lexsort(digests.astype(np.uint64).T[::-1]).astype(np.int64)
 
 
 class _Balance:
     """Episodes by split, over all and by stratum, held against the ratios."""
 
-    def __init__(self, ratios: Mapping[str, float]) -> None:
-        self._ratios = {name: ratios[name] for name in sorted(ratios) if ratios[name] > 0}
-        self._all: dict[str, int] = defaultdict(int)
-        self._by_stratum: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    def __init__(self, names: Sequence[str], ratios: Mapping[str, float], num_strata: int) -> None:
+        self._wanted = [(place, ratios[name]) for place, name in enumerate(names) if ratios[name]]
+        self._all = [0] * len(names)
+        self._by_stratum = [[0] * len(names) for _ in range(num_strata)]
+        self._is_any_empty = True
 
-    def add(self, split: str, strata: Mapping[str, int]) -> None:
-        """Count a group in."""
-        for stratum, size in strata.items():
-            self._all[split] += size
-            self._by_stratum[stratum][split] += size
+    def count(self, groups: Groups, group: Int64Array, split: Int64Array) -> None:
+        """Count groups in that have their split."""
+        entry = groups.entries(group)
+        of_entry = np.repeat(split, groups.first[group + 1] - groups.first[group])
+        shape = (len(self._by_stratum), len(self._all))
+        held = np.zeros(shape, dtype=np.int64)
+        np.add.at(held, (groups.stratum[entry], of_entry), groups.size[entry])
+        self._by_stratum = held.tolist()
+        self._all = held.sum(axis=0).tolist()
+        self._is_any_empty = any(not self._all[place] for place, _ in self._wanted)
 
-    def neediest(self, strata: Mapping[str, int]) -> str:
+    def fill(self, groups: Groups, order: Int64Array) -> Iterator[int]:
+        """Yield the split of one new group after the other, each counted in before the next."""
+        bounds = zip(groups.first[order].tolist(), groups.first[order + 1].tolist(), strict=True)
+        strata, sizes = groups.stratum.tolist(), groups.size.tolist()
+        for start, stop in bounds:
+            if self._is_any_empty:
+                split = self._largest_empty()
+            elif stop == start + 1:
+                split = self._neediest_of_one(strata[start], sizes[start])
+            else:
+                split = self._neediest(
+                    list(zip(strata[start:stop], sizes[start:stop], strict=True))
+                )
+            for entry in range(start, stop):
+                self._all[split] += sizes[entry]
+                self._by_stratum[strata[entry]][split] += sizes[entry]
+            yield split
+
+    def _largest_empty(self) -> int:
+        """Return the split without episodes that should have most, if there is one."""
+        empty = [(ratio, -place) for place, ratio in self._wanted if not self._all[place]]
+        self._is_any_empty = len(empty) > 1
+        return -max(empty)[1]
+
+    def _neediest(self, entries: Sequence[tuple[int, int]]) -> int:
         """Return the split for a new group; of equals the first by name."""
-        empty = [split for split in self._ratios if not self._all[split]]
-        if empty:
-            return max(empty, key=self._ratios.__getitem__)
-        return max(self._ratios, key=lambda split: self._lack(split, strata))
+        return max(self._wanted, key=lambda wanted: self._lack(wanted, entries))[0]
 
-    def _lack(self, split: str, strata: Mapping[str, int]) -> float:
+    def _neediest_of_one(self, stratum: int, size: int) -> int:
+        """Return the same for a group of one stratum, as most are, without calls."""
+        held, within = self._all, self._by_stratum[stratum]
+        total, total_within = sum(held) + size, sum(within) + size
+        best, most = NO_SPLIT, -np.inf
+        for place, ratio in self._wanted:
+            lack = ratio * total - held[place]
+            lack += size * (ratio * total_within - within[place]) / size
+            if lack > most:
+                best, most = place, lack
+        return best
+
+    def _lack(self, wanted: tuple[int, float], entries: Sequence[tuple[int, int]]) -> float:
         """Return how many episodes a split lacks, all in all plus within the group's strata."""
-        size = sum(strata.values())
+        place, ratio = wanted
+        size = sum(count for _, count in entries)
         within = (
-            count * self._missing(split, self._by_stratum[stratum], count)
-            for stratum, count in strata.items()
+            count * (ratio * (sum(held := self._by_stratum[stratum]) + count) - held[place])
+            for stratum, count in entries
         )
-        return self._missing(split, self._all, size) + sum(within) / size
-
-    def _missing(self, split: str, counts: Mapping[str, int], size: int) -> float:
-        return self._ratios[split] * (sum(counts.values()) + size) - counts.get(split, 0)
+        return ratio * (sum(self._all) + size) - self._all[place] + sum(within) / size

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from dataclasses import dataclass
 
+from robot_data_platform.curation.splits import count_by_split
 from robot_data_platform.storage.catalog import release_episodes, versions_of
 from robot_data_platform.storage.lake import Lake
 from robot_data_platform.storage.snapshot import find_release
@@ -40,14 +40,14 @@ def show(lake: Lake, dataset: str, name: str) -> ReleaseSummary:
     """
     row = find_release(lake, dataset, name)
     spec: dict[str, object] = json.loads(row["spec_json"])
-    counts = Counter(release_episodes(lake, row, ["split"])["split"].to_pylist())
+    counts = count_by_split(release_episodes(lake, row, ["split"])["split"])
     return ReleaseSummary(
         dataset=dataset,
         name=name,
         digest=row["digest"],
         tables=versions_of(row["tables"]),
         spec=spec,
-        episodes_by_split=dict(sorted(counts.items())),
+        episodes_by_split=counts,
         num_episodes=row["num_episodes"],
         num_rows=row["num_rows"],
         created_ns=row["created_ns"],

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from robot_data_platform.curation.assign import hash_order
 from robot_data_platform.curation.spec import EpisodeFilter
+
+BoolArray = npt.NDArray[np.bool_]
 
 COLUMNS = (
     *("episode_id", "episode_index", "content_digest", "upload", "task", "robot"),
@@ -52,7 +54,7 @@ def _conditions(episodes: pa.Table, wanted: EpisodeFilter) -> Iterator[tuple[str
 
 
 def keep_within(
-    episodes: pa.Table, limits: Mapping[str, int], seed: int, earlier: Collection[str]
+    episodes: pa.Table, limits: Mapping[str, int], seed: int, is_earlier: BoolArray
 ) -> tuple[pa.Table, dict[str, int]]:
     """Return the episodes that stay when no value of a column may bring more than its limit.
 
@@ -64,21 +66,39 @@ def keep_within(
         Most episodes by column (``task``).
     seed : int
         Order in which episodes are let in: that of a hash of it and the episode.
-    earlier : collection of str
-        Ids of episodes that were assigned before; they come first, so growth pushes none out.
+    is_earlier : ndarray of bool, shape (E,)
+        Which of them were assigned before; they come first, so growth pushes none out.
     """
     if not limits:
         return episodes, {}
-    held: Counter[tuple[str, str | None]] = Counter()
-    columns = {name: episodes[name].to_pylist() for name in limits}
-    ids = episodes["episode_id"].to_pylist()
-    stay = np.zeros(len(ids), dtype=np.bool_)
-    for row in sorted(
-        range(len(ids)), key=lambda row: (ids[row] not in earlier, hash_order(seed, ids[row]))
-    ):
-        keys = [(name, columns[name][row]) for name in limits]
-        if all(held[key] < limits[key[0]] for key in keys):
-            stay[row] = True
-            held.update(keys)
-    over = len(ids) - int(np.count_nonzero(stay))
+    order = hash_order(seed, episodes["episode_id"])
+    in_order = np.concatenate((order[is_earlier[order]], order[~is_earlier[order]]))
+    stay = np.zeros(len(order), dtype=np.bool_)
+    stay[_let_in(episodes, limits, in_order)] = True
+    over = len(order) - int(np.count_nonzero(stay))
     return episodes.filter(stay), {"caps": over} if over else {}
+
+
+def _let_in(
+    episodes: pa.Table, limits: Mapping[str, int], order: npt.NDArray[np.int64]
+) -> list[int]:
+    """Return the rows that are let in, one after the other, while every limit allows it."""
+    codes = [_codes(episodes[name])[order].tolist() for name in limits]
+    room = [
+        [limit] * (max(column, default=0) + 1)
+        for limit, column in zip(limits.values(), codes, strict=True)
+    ]
+    stay = []
+    for row, *values in zip(order.tolist(), *codes, strict=True):
+        if all(left[value] for left, value in zip(room, values, strict=True)):
+            stay.append(row)
+            for left, value in zip(room, values, strict=True):
+                left[value] -= 1
+    return stay
+
+
+def _codes(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+    """Return a number for each value, the same for equal ones; null is a value too."""
+    held = column.combine_chunks().dictionary_encode(null_encoding="encode")
+    codes: npt.NDArray[np.int64] = held.indices.to_numpy().astype(np.int64)
+    return codes

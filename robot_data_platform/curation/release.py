@@ -28,6 +28,9 @@ from robot_data_platform.storage.snapshot import ReleaseRow, find_release, list_
 from robot_data_platform.storage.table import LakeTable
 
 TAG_PREFIX = "rel-"
+_CONTENT = "content_digest"
+_KEYS = ("episode_id", "episode_index", _CONTENT)
+
 DIGEST_IN_NAME = 12
 """Hex digits of the digest in a default name: 48 bits, ample for the releases of one dataset."""
 
@@ -84,7 +87,7 @@ def create_release(
         assignment_id, version = curated.assignment_id, curated.episodes_version
     tables = _open_tables(lake, dataset, version)
     rows = _assignment(tables["splits"], assignment_id, spec)
-    row = _release_row(dataset, name, spec, rows, tables, run)
+    row = _release_row(dataset, name, spec, assignment_id, rows, tables, run)
     # Before anybody trains on it: a training script may only add rows, and makes no table.
     lake.ensure_catalog("models")
     return _publish(lake, row, run)
@@ -109,14 +112,15 @@ def _open_tables(lake: Lake, dataset: str, episodes_version: int | None) -> dict
 
 
 def _assignment(splits: LakeTable, assignment_id: str, spec: SplitSpec) -> pa.Table:
-    rows = splits.read(where=equals("assignment_id", assignment_id))
-    if not len(rows):
+    """Return the rows of an assignment, without what is the same in all of them."""
+    where = equals("assignment_id", assignment_id)
+    made_by = next((batch[0][0].as_py() for batch in splits.batches(["spec_digest"], where)), None)
+    if made_by is None:
         raise NotFoundError(
             f"Table {splits.uri!r} has no assignment {assignment_id!r}. Curate the dataset first.",
             kind=ErrorKind.SPLIT_NOT_FOUND,
             assignment_id=assignment_id,
         )
-    made_by = rows["spec_digest"][0].as_py()
     if made_by != spec.digest():
         raise InvalidInputError(
             f"Assignment {assignment_id!r} was made by a spec with digest {made_by}: got spec "
@@ -125,13 +129,14 @@ def _assignment(splits: LakeTable, assignment_id: str, spec: SplitSpec) -> pa.Ta
             kind=ErrorKind.INVALID_ARGUMENT,
             assignment_id=assignment_id,
         )
-    return rows
+    return splits.read([*_KEYS, "split"], where)
 
 
 def _release_row(
     dataset: str,
     name: str | None,
     spec: SplitSpec,
+    assignment_id: str,
     rows: pa.Table,
     tables: dict[str, LakeTable],
     run: RunInfo,
@@ -143,7 +148,7 @@ def _release_row(
         dataset=dataset,
         release=name,
         digest=content,
-        assignment_id=rows["assignment_id"][0].as_py(),
+        assignment_id=assignment_id,
         spec_json=spec.to_json(),
         tables=table_versions({key: table.version for key, table in tables.items()}),
         num_episodes=len(rows),
@@ -156,11 +161,13 @@ def _release_row(
 
 def _count_rows(rows: pa.Table, episodes: LakeTable) -> int:
     """Return the control steps of the assigned episodes, each still as it was assigned."""
-    keys = ["episode_id", "episode_index", "content_digest"]
-    held = episodes.read([*keys, "num_rows"])
-    found = rows.select(keys).join(held, keys, join_type="inner")
-    if len(found) != len(rows):
-        missing = sorted(set(rows["episode_id"].to_pylist()) - set(found["episode_id"].to_pylist()))
+    held = episodes.read([*_KEYS, "num_rows"])
+    at = pc.index_in(rows["episode_index"], value_set=held["episode_index"].combine_chunks())
+    found = held.take(at)
+    is_same = pc.and_(*(pc.equal(found[key], rows[key]) for key in ("episode_id", _CONTENT)))
+    missing = rows.filter(pc.invert(pc.fill_null(is_same, False)))["episode_id"].to_pylist()
+    if missing:
+        missing.sort()
         raise InvalidInputError(
             f"Episodes {missing[:5]} ({len(missing)} in all) are not in {episodes.uri!r} version "
             f"{episodes.version} as they were assigned: they were ingested again or removed since. "

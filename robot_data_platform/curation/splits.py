@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter, defaultdict
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from robot_data_platform.core.fingerprint import digest, table_digest
 from robot_data_platform.core.run import RunInfo
 from robot_data_platform.core.schema import splits_schema
 from robot_data_platform.curation.assign import assign_groups
 from robot_data_platform.curation.eligible import COLUMNS, keep_within, pass_filter
+from robot_data_platform.curation.grouping import group_episodes, joined_values
+from robot_data_platform.curation.history import History
 from robot_data_platform.curation.spec import SplitSpec
 from robot_data_platform.errors import DataFaultError, ErrorKind
 from robot_data_platform.storage.commit import append_built
@@ -68,12 +68,12 @@ def curate(
         properties=run.properties(),
         is_done=curation.is_done,
     )
-    counts = Counter(curation.rows["split"].to_pylist())
+    counts = count_by_split(curation.rows["split"])
     return CurationResult(
         assignment_id=curation.assignment_id,
         version=committed.version,
         is_new=committed.is_new,
-        counts={split: counts[split] for split in spec.ratios},
+        counts={split: counts.get(split, 0) for split in spec.ratios},
         excluded=curation.excluded,
         episodes_version=episodes.version,
     )
@@ -81,7 +81,17 @@ def curate(
 
 def content_digest(rows: pa.Table) -> str:
     """Return the digest of the content of an assignment, whatever the order of its rows."""
-    return table_digest(rows.select(CONTENT_COLUMNS).sort_by("episode_id"))
+    content = rows.select(CONTENT_COLUMNS)
+    ids = content["episode_id"].combine_chunks()
+    is_sorted = pc.all(pc.less_equal(ids[:-1], ids[1:])).as_py() is not False
+    return table_digest(content if is_sorted else content.sort_by("episode_id"))
+
+
+def count_by_split(splits: pa.ChunkedArray) -> dict[str, int]:
+    """Return how often each name of a split stands in a column, by name."""
+    counts = splits.value_counts()
+    names, numbers = (counts.field(part).to_pylist() for part in ("values", "counts"))
+    return dict(sorted(zip(names, numbers, strict=True)))
 
 
 class _Curation:
@@ -97,17 +107,22 @@ class _Curation:
 
     def is_done(self, splits: LakeTable) -> bool:
         """Make the assignment that follows from a version of ``splits``; say if it holds it."""
-        history = _History(splits, self._spec)
-        kept, over = keep_within(
-            self._passed, self._spec.caps.by_column(), self._spec.seed, history.episode_ids
-        )
+        history = History(splits, self._spec.scheme_digest())
+        kept, over = self._within_caps(history)
         self.excluded = self._left_out | over
         if not len(kept):
             raise self._nothing_left()
-        rows = _assigned(kept, self._spec, history.split_by_group)
+        rows = _assigned(kept, self._spec, history)
         self.assignment_id = digest([self._spec.digest(), content_digest(rows)])
         self.rows = _labelled(rows, self._spec, self.assignment_id)
         return splits.count_rows(equals("assignment_id", self.assignment_id)) > 0
+
+    def _within_caps(self, history: History) -> tuple[pa.Table, dict[str, int]]:
+        limits = self._spec.caps.by_column()
+        if not limits:
+            return self._passed, {}
+        is_earlier = history.holds(self._passed["episode_id"].combine_chunks())
+        return keep_within(self._passed, limits, self._spec.seed, is_earlier)
 
     def rows_at(self, _: LakeTable) -> pa.Table:
         """Return the rows that `is_done` made, which is asked at the same version before."""
@@ -124,40 +139,19 @@ class _Curation:
         )
 
 
-class _History:
-    """What specs of the same scheme assigned before; a batch of rows in memory at a time."""
-
-    def __init__(self, splits: LakeTable, spec: SplitSpec) -> None:
-        self.split_by_group: dict[str, str] = {}
-        self.episode_ids: set[str] = set()
-        where = equals("scheme_digest", spec.scheme_digest())
-        for batch in splits.batches(("group", "split", "episode_id"), where):
-            groups, names, ids = (column.to_pylist() for column in batch.columns)
-            self.split_by_group.update(zip(groups, names, strict=True))
-            self.episode_ids.update(ids)
-
-
-def _assigned(episodes: pa.Table, spec: SplitSpec, earlier: Mapping[str, str]) -> pa.Table:
-    """Return id, index, content, group and split of each episode."""
-    groups, strata = _values(episodes, spec.group_by), _values(episodes, spec.stratify_by)
-    members: dict[str, Counter[str]] = defaultdict(Counter)
-    for group, stratum in zip(groups, strata, strict=True):
-        members[group][stratum] += 1
-    splits = assign_groups(members, spec.ratios, spec.seed, earlier)
+def _assigned(episodes: pa.Table, spec: SplitSpec, history: History) -> pa.Table:
+    """Return id, index, content, group and split of each episode, by id."""
+    names = joined_values(episodes, spec.group_by)
+    groups, of_episode = group_episodes(names, joined_values(episodes, spec.stratify_by))
+    splits = sorted(spec.ratios)
+    earlier = history.split_of(groups.names, splits)
+    place = assign_groups(groups, spec.ratios, spec.seed, earlier)[of_episode]
     return (
         episodes.select(("episode_id", "episode_index", "content_digest"))
-        .append_column("group", pa.array(groups, pa.string()))
-        .append_column("split", pa.array([splits[group] for group in groups], pa.string()))
+        .append_column("group", names)
+        .append_column("split", pa.array(splits, pa.string()).take(pa.array(place)))
+        .sort_by("episode_id")
     )
-
-
-def _values(episodes: pa.Table, columns: tuple[str, ...]) -> list[str]:
-    """Return each episode's values as text that no other values share; null equals null."""
-    if not columns:
-        return [""] * len(episodes)
-    as_text = json.JSONEncoder(ensure_ascii=False).encode
-    rows = zip(*(episodes[name].to_pylist() for name in columns), strict=True)
-    return [as_text(row) for row in rows]
 
 
 def _labelled(rows: pa.Table, spec: SplitSpec, assignment_id: str) -> pa.Table:

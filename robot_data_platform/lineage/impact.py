@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -13,11 +14,14 @@ from robot_data_platform.errors import ErrorKind, NotFoundError
 from robot_data_platform.lineage.names import near
 from robot_data_platform.storage.catalog import list_models, release_episodes, versions_of
 from robot_data_platform.storage.lake import Lake
-from robot_data_platform.storage.predicate import equals, literal
+from robot_data_platform.storage.predicate import equals, is_in, literal
 from robot_data_platform.storage.snapshot import ReleaseRow, list_releases
 from robot_data_platform.storage.table import LakeTable
 
 _NOTHING = pa.schema([("episode_id", pa.string()), ("split", pa.string())]).empty_table()
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+MOST_LISTED = 10_000
+"""Ids in one predicate; for more, reading the whole assignment takes no longer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +109,8 @@ def _touched(lake: Lake, release: ReleaseRow, query: str) -> pa.Table:
     ids = _matching(lake.open(release["dataset"], "episodes", version), query)
     if not ids:
         return _NOTHING
+    if len(ids) <= MOST_LISTED:
+        return release_episodes(lake, release, _NOTHING.column_names, is_in("episode_id", ids))
     assigned = release_episodes(lake, release, _NOTHING.column_names)
     return assigned.filter(pc.field("episode_id").isin(ids))
 
@@ -117,11 +123,9 @@ def _present(lake: Lake, query: str) -> Iterator[str]:
 
 
 def _matching(episodes: LakeTable, query: str) -> list[str]:
-    conditions = (
-        equals("episode_id", query),
-        equals("upload", query),
-        f"array_has(source_sha256, {literal(query)})",
-    )
+    conditions = [equals("episode_id", query), equals("upload", query)]
+    if _SHA256.fullmatch(query):  # what else it may be is never in a list, which is long to scan
+        conditions.append(f"array_has(source_sha256, {literal(query)})")
     found = episodes.read(["episode_id"], " OR ".join(conditions))
     ids: list[str] = found["episode_id"].to_pylist()
     return ids

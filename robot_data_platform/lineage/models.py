@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -104,7 +103,8 @@ def training_run(
 
 
 def _check_splits(lake: Lake, release: ReleaseRow, splits: Sequence[str]) -> None:
-    held = Counter(release_episodes(lake, release, ["split"])["split"].to_pylist())
+    counted = release_episodes(lake, release, ["split"])["split"].value_counts()
+    held = {str(row["values"]): int(row["counts"]) for row in counted.to_pylist()}
     missing = sorted(set(splits) - held.keys())
     if missing or not splits:
         raise NotFoundError(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TypedDict
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -19,6 +21,12 @@ from robot_data_platform.storage.catalog import (
 )
 from robot_data_platform.storage.lake import Lake
 from robot_data_platform.storage.snapshot import ReleaseRow
+
+Int64Array = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+_FILE = ["path", "sha256"]
+_NO_FILES = pa.schema([(name, pa.string()) for name in _FILE]).empty_table()
 
 
 class SourceFile(TypedDict):
@@ -73,58 +81,90 @@ def lineage_of(lake: Lake, name: str) -> Lineage:
         ``invalid-argument``: several datasets have a release of that name.
     """
     model, release = resolve(lake, name)
-    episodes = _episodes(lake, release, model)
-    uploads = pc.unique(episodes["upload"]).to_pylist()
+    assigned = _assigned(lake, release, model)
+    facts = _origins(lake, release, np.sort(assigned["episode_index"].to_numpy()))
     return Lineage(
         model=model["model"] if model else None,
         dataset=release["dataset"],
         release=release["release"],
         digest=release["digest"],
         tables=versions_of(release["tables"]),
-        episodes=sorted(episodes["episode_id"].to_pylist()),
-        uploads=sorted(uploads),
-        sources=_sources(episodes),
-        runs=list(dict.fromkeys(_runs(lake, release, model, episodes, set(uploads)))),
+        episodes=sorted(assigned["episode_id"].to_pylist()),
+        uploads=facts.uploads,
+        sources=facts.sources,
+        runs=list(dict.fromkeys(_runs(lake, release, model, facts))),
         code_version=_code_version(release, model),
     )
 
 
-def _episodes(lake: Lake, release: ReleaseRow, model: ModelRow | None) -> pa.Table:
-    """Return the rows of ``episodes``, at the release's version, that are in its splits."""
-    assigned = release_episodes(lake, release, ["episode_id", "split"])
-    if model:
-        assigned = assigned.filter(pc.field("split").isin(model["splits"]))
+def _assigned(lake: Lake, release: ReleaseRow, model: ModelRow | None) -> pa.Table:
+    """Return id and index of the episodes of a release, or of a model's splits of it."""
+    rows = release_episodes(lake, release, ["episode_id", "episode_index", "split"])
+    if model is None:
+        return rows
+    return rows.filter(pc.is_in(rows["split"], value_set=pa.array(model["splits"], pa.string())))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Origins:
+    """Where some episodes come from; each list sorted."""
+
+    uploads: list[str]
+    runs: list[str]
+    sources: list[SourceFile]
+
+
+def _origins(lake: Lake, release: ReleaseRow, indices: Int64Array) -> _Origins:
+    """Return where the episodes of some indices, which rise, come from.
+
+    A release's version of ``episodes`` has each of them under the index it was assigned with.
+    """
     version = versions_of(release["tables"])["episodes"]
-    columns = ["episode_id", "upload", "source_paths", "source_sha256", "run_id"]
-    rows = lake.open(release["dataset"], "episodes", version).read(columns)
-    return rows.filter(pc.field("episode_id").isin(assigned["episode_id"]))
+    columns = ["episode_index", "upload", "run_id", "source_paths", "source_sha256"]
+    uploads: set[str] = set()
+    runs: set[str] = set()
+    files = [_NO_FILES]
+    for batch in lake.open(release["dataset"], "episodes", version).batches(columns):
+        is_held = _is_among(batch["episode_index"].to_numpy(), indices)
+        uploads.update(batch["upload"].filter(pa.array(is_held)).unique().to_pylist())
+        runs.update(batch["run_id"].filter(pa.array(is_held)).unique().to_pylist())
+        files.append(_files(batch["source_paths"], batch["source_sha256"], is_held))
+    return _Origins(uploads=sorted(uploads), runs=sorted(runs), sources=_sources(files))
 
 
-def _sources(episodes: pa.Table) -> list[SourceFile]:
-    files = {
-        (path, sha256)
-        for paths, digests in zip(
-            episodes["source_paths"].to_pylist(), episodes["source_sha256"].to_pylist(), strict=True
-        )
-        for path, sha256 in zip(paths or (), digests or (), strict=True)
-    }
-    in_order = sorted(files, key=lambda file: (file[0], file[1] or ""))
-    return [{"path": path, "sha256": sha256} for path, sha256 in in_order]
+def _is_among(values: Int64Array, rising: Int64Array) -> BoolArray:
+    if not len(rising):
+        return np.zeros(len(values), dtype=np.bool_)
+    at = np.minimum(np.searchsorted(rising, values), len(rising) - 1)
+    is_same: BoolArray = rising[at] == values
+    return is_same
+
+
+def _files(paths: pa.ListArray, hashes: pa.ListArray, is_held: BoolArray) -> pa.Table:
+    """Return the different files of a batch of episodes."""
+    wanted = pa.array(is_held[pc.list_parent_indices(paths).to_numpy()])
+    flat = [column.flatten().filter(wanted) for column in (paths, hashes)]
+    return pa.table(flat, _FILE).group_by(_FILE).aggregate([]).select(_FILE)
+
+
+def _sources(files: Sequence[pa.Table]) -> list[SourceFile]:
+    different = pa.concat_tables(files).group_by(_FILE).aggregate([]).to_pylist()
+    in_order = sorted(different, key=lambda file: (file["path"], file["sha256"] or ""))
+    return [{"path": file["path"], "sha256": file["sha256"]} for file in in_order]
 
 
 def _runs(
     lake: Lake,
     release: ReleaseRow,
     model: ModelRow | None,
-    episodes: pa.Table,
-    uploads: set[str],
+    origins: _Origins,
 ) -> Iterator[str]:
     if model:
         yield model["run_id"]
     yield release["run_id"]
-    for edge in reversed(_last_edges(lake, release, uploads)):
+    for edge in reversed(_last_edges(lake, release, set(origins.uploads))):
         yield edge["run_id"]
-    yield from sorted(pc.unique(episodes["run_id"]).to_pylist())
+    yield from origins.runs
 
 
 def _last_edges(lake: Lake, release: ReleaseRow, uploads: set[str]) -> list[EdgeRow]:

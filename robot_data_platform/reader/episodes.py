@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,12 +14,14 @@ from robot_data_platform.core.finding import STATUS_QUARANTINED
 from robot_data_platform.errors import ErrorKind, NotFoundError
 from robot_data_platform.reader.filters import RowFilter, filter_errors
 from robot_data_platform.reader.place import Place
-from robot_data_platform.storage.predicate import equals
+from robot_data_platform.storage.predicate import equals, in_range
 from robot_data_platform.storage.snapshot import Snapshot
+from robot_data_platform.storage.table import LakeTable
 
 Int64Array = npt.NDArray[np.int64]
 
-_COLUMNS = ("episode_id", "episode_index", "num_rows", "control_hz", "cameras")
+_SIDES = ("width", "height")
+_COLUMNS = ("episode_id", "episode_index", "num_rows", "control_hz")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,8 +100,8 @@ def choose_episodes(
     table = snapshot.episodes.read([*_COLUMNS, "status"])
     table = table.filter(pc.not_equal(table["status"], STATUS_QUARANTINED))
     if snapshot.release is not None:
-        assigned = assigned_episode_ids(snapshot, split, place)
-        table = table.filter(pc.is_in(table["episode_id"], value_set=assigned))
+        assigned = _assigned(snapshot, split, ["episode_id"], place)
+        table = table.filter(_is_among(table["episode_id"], assigned["episode_id"]))
         _check_assigned(table, assigned, place)
     if episodes is not None:
         table = _only(table, list(episodes), place)
@@ -107,11 +109,13 @@ def choose_episodes(
         with filter_errors(chosen.where, place):
             held = snapshot.episodes.read(["episode_index"], chosen.where)["episode_index"]
         table = table.filter(pc.is_in(table["episode_index"], value_set=held.combine_chunks()))
-    return _episode_set(table.sort_by("episode_index"))
+    return _episode_set(table.sort_by("episode_index"), snapshot.episodes)
 
 
-def assigned_episode_ids(snapshot: Snapshot, split: str | None, place: Place) -> pa.Array:
-    """Return the ids of the episodes that a release puts in a split, or in any split.
+def _assigned(
+    snapshot: Snapshot, split: str | None, columns: Sequence[str], place: Place
+) -> pa.Table:
+    """Return columns of the episodes that a release puts in a split, or in any split.
 
     Raises
     ------
@@ -121,10 +125,10 @@ def assigned_episode_ids(snapshot: Snapshot, split: str | None, place: Place) ->
     assert snapshot.release is not None
     assert snapshot.splits is not None
     where = equals("assignment_id", snapshot.release["assignment_id"])
-    rows = snapshot.splits.read(["episode_id", "split"], where)
+    rows = snapshot.splits.read([*columns, "split"], where)
     splits = sorted(rows["split"].unique().to_pylist())
     if split is None:
-        return rows["episode_id"].combine_chunks()
+        return rows
     if split not in splits:
         raise NotFoundError(
             f"Split {split!r} is not in {place}: it has {splits}. Correct the name.",
@@ -133,13 +137,18 @@ def assigned_episode_ids(snapshot: Snapshot, split: str | None, place: Place) ->
             expected=splits,
             **place.facts(),
         )
-    return rows.filter(pc.equal(rows["split"], split))["episode_id"].combine_chunks()
+    return rows.filter(pc.equal(rows["split"], split))
 
 
-def _check_assigned(table: pa.Table, assigned: pa.Array, place: Place) -> None:
-    lost = assigned.filter(pc.invert(pc.is_in(assigned, value_set=table["episode_id"])))
-    if len(lost):
-        raise _not_found(lost.to_pylist(), table, place)
+def _is_among(ids: pa.ChunkedArray, known: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pc.is_in(ids, value_set=known.combine_chunks())
+
+
+def _check_assigned(table: pa.Table, assigned: pa.Table, place: Place) -> None:
+    if len(table) != len(assigned):
+        is_held = _is_among(assigned["episode_id"], table["episode_id"])
+        lost = assigned.filter(pc.invert(is_held))["episode_id"].to_pylist()
+        raise _not_found(lost, table, place)
 
 
 def _only(table: pa.Table, named: Sequence[str | int], place: Place) -> pa.Table:
@@ -168,24 +177,45 @@ def _not_found(lost: Sequence[str | int], table: pa.Table, place: Place) -> NotF
     )
 
 
-def _episode_set(table: pa.Table) -> EpisodeSet:
-    rate_hz = pc.cast(table["control_hz"], pa.float64()).to_numpy()
+def _episode_set(table: pa.Table, episodes: LakeTable) -> EpisodeSet:
+    episode_index = table["episode_index"].to_numpy()
     return EpisodeSet(
-        episode_index=table["episode_index"].to_numpy(),
+        episode_index=episode_index,
         episode_id=table["episode_id"].combine_chunks(),
         num_rows=table["num_rows"].to_numpy(),
-        rate_hz=rate_hz,
-        picture_sizes=_picture_sizes(table["cameras"]),
+        rate_hz=pc.cast(table["control_hz"], pa.float64()).to_numpy(),
+        picture_sizes=_picture_sizes(episodes, episode_index),
     )
 
 
-def _picture_sizes(cameras: pa.ChunkedArray) -> tuple[PictureSize, ...]:
-    names = ("name", "width_px", "height_px")
-    facts = pc.list_flatten(cameras).combine_chunks()
-    columns = pa.table({name: pc.struct_field(facts, name) for name in names})
-    distinct = columns.group_by(list(names)).aggregate([]).to_pylist()
-    sizes = (
-        PictureSize(camera=row["name"], width_px=row["width_px"], height_px=row["height_px"])
-        for row in distinct
-    )
+def _picture_sizes(episodes: LakeTable, episode_index: Int64Array) -> tuple[PictureSize, ...]:
+    """Return the sizes of the pictures of some episodes, whose indices rise."""
+    if not len(episode_index):
+        return ()
+    first, stop = int(episode_index[0]), int(episode_index[-1]) + 1
+    is_most = 2 * (stop - first) > episodes.count_rows()
+    where = None if is_most else in_range("episode_index", first, stop)
+    rows = episodes.read(["episode_index", "cameras"], where)
+    at = np.searchsorted(episode_index, rows["episode_index"].to_numpy())
+    at = np.minimum(at, len(episode_index) - 1)
+    is_chosen = episode_index[at] == rows["episode_index"].to_numpy()
+    sizes = _different(rows["cameras"].combine_chunks(), is_chosen)
     return tuple(sorted(sizes, key=lambda size: (size.camera, size.width_px, size.height_px)))
+
+
+def _different(cameras: pa.ListArray, is_chosen: npt.NDArray[np.bool_]) -> Iterator[PictureSize]:
+    facts = pc.list_flatten(cameras)
+    names = pc.struct_field(facts, "name").dictionary_encode()
+    of_episode = pc.list_parent_indices(cameras).to_numpy()
+    numbers = (
+        names.indices,
+        *(pc.fill_null(pc.struct_field(facts, f"{side}_px"), 0) for side in _SIDES),
+    )
+    code, width, height = (
+        part.to_numpy(zero_copy_only=False)[is_chosen[of_episode]] for part in numbers
+    )
+    # As one number for each, in which different ones are found much faster than in columns.
+    key = code.astype(np.int64) << 40 | width.astype(np.int64) << 20 | height
+    for at in np.unique(key, return_index=True)[1].tolist():
+        camera = str(names.dictionary[int(code[at])])
+        yield PictureSize(camera=camera, width_px=int(width[at]), height_px=int(height[at]))

@@ -79,7 +79,7 @@ class RamRows:
         rows = self._rows
         for batch in rows.frames.batches(rows.names, where_rows(rows.episodes), with_row_id=True):
             table = pa.Table.from_batches([batch])
-            position = positions_of(table, rows.episodes)
+            position = positions_of(table, rows.episodes, rows.index.start)
             if position.size and position.min() < 0:
                 table = table.filter(pa.array(position >= 0))
                 position = position[position >= 0]

@@ -45,13 +45,21 @@ def first_positions(episodes: EpisodeSet) -> Int64Array:
     return np.concatenate(([0], np.cumsum(episodes.num_rows))).astype(np.int64)
 
 
-def positions_of(table: pa.Table, episodes: EpisodeSet) -> Int64Array:
+def positions_of(table: pa.Table, episodes: EpisodeSet, start: Int64Array) -> Int64Array:
     """Return the position of each row of a table, (M,); -1 of rows of episodes not chosen.
 
     Rows that are numbered past the end of their episode get its end, which is no row of it.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        Rows with ``episode_index`` and ``frame_index``.
+    episodes : EpisodeSet
+        The chosen episodes.
+    start : ndarray of int64, shape (E + 1,)
+        Their first positions, as `RowIndex` has them.
     """
     number = episodes.number_of(table["episode_index"].to_numpy())
-    start = first_positions(episodes)
     position = start[number] + table["frame_index"].to_numpy()
     return np.where(number < 0, -1, np.minimum(position, start[number + 1]))
 
@@ -71,7 +79,7 @@ def scan_rows(frames: LakeTable, episodes: EpisodeSet, place: Place) -> RowIndex
     timestamp_ns = np.zeros(start[-1] + 1, dtype=np.int64)
     num_rows = 0
     for table in _tables(frames, episodes):
-        position = positions_of(table, episodes)
+        position = positions_of(table, episodes, start)
         if position.size and position.min() < 0:
             table = table.filter(pa.array(position >= 0))
             position = position[position >= 0]

@@ -74,6 +74,6 @@ def select_rows(
     where = all_of(where_rows(episodes), chosen.where)
     with filter_errors(chosen.where, place):
         table = frames.read(["episode_index", "frame_index"], where)
-    position = np.sort(positions_of(table, episodes))
+    position = np.sort(positions_of(table, episodes, index.start))
     position = position[np.searchsorted(position, 0) :]
     return Selection(position=position, start=np.searchsorted(position, index.start))

@@ -78,11 +78,19 @@ def add_release(lake: Lake, row: ReleaseRow, properties: Mapping[str, str]) -> C
     )
 
 
-def release_episodes(lake: Lake, release: ReleaseRow, columns: Sequence[str]) -> pa.Table:
-    """Return columns of ``splits`` for the episodes of a release, at the release's version."""
+def release_episodes(
+    lake: Lake, release: ReleaseRow, columns: Sequence[str], where: str | None = None
+) -> pa.Table:
+    """Return columns of ``splits`` for the episodes of a release, at the release's version.
+
+    Parameters
+    ----------
+    where : str, optional
+        Only the rows for which this predicate holds.
+    """
     version = versions_of(release["tables"])["splits"]
     splits = lake.open(release["dataset"], "splits", version)
-    return splits.read(columns, equals("assignment_id", release["assignment_id"]))
+    return splits.read(columns, all_of(equals("assignment_id", release["assignment_id"]), where))
 
 
 def add_model(lake: Lake, row: ModelRow, properties: Mapping[str, str]) -> Committed:

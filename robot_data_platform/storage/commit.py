@@ -24,6 +24,7 @@ from robot_data_platform.storage.operations import (
     mark_deleted,
     replacement,
 )
+from robot_data_platform.storage.predicate import in_range
 from robot_data_platform.storage.reach import check_reachable
 from robot_data_platform.storage.swap import Committed as Committed
 from robot_data_platform.storage.swap import Guard as Guard
@@ -178,11 +179,19 @@ def rewrite_columns(
 
 def _changing(table: LakeTable, rows: pa.Table, key: str) -> pa.Table:
     """Return the rows whose key the table has, or none where it has them as they are."""
-    held = table.read(rows.column_names)
+    held = table.read(rows.column_names, _where_keys(rows[key], key))
     at = pc.index_in(rows[key], value_set=held[key])
     known = rows.filter(at.is_valid())
     same = held.take(at.drop_null())
     return known.slice(0, 0) if known.equals(same) else known
+
+
+def _where_keys(keys: pa.ChunkedArray, name: str) -> str | None:
+    """Return a predicate that holds for the rows of some keys, and for few others."""
+    if not len(keys) or not pa.types.is_integer(keys.type):
+        return None
+    ends = pc.min_max(keys).as_py()
+    return in_range(name, ends["min"], ends["max"] + 1)
 
 
 def grow_schema(uri: str, fields: Sequence[pa.Field], metadata: Mapping[str, str]) -> LakeTable:

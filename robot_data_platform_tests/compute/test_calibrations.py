@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from robot_data_platform.compute.ingestion import Workplace
-from robot_data_platform.compute.listing import list_findings
+from robot_data_platform.compute.listed_findings import list_findings
 from robot_data_platform.core.calibration import CameraCalibration
 from robot_data_platform.core.calibration_json import calibrations_from_json
 from robot_data_platform.storage.predicate import equals

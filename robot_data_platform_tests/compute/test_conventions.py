@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from robot_data_platform.compute.ingestion import Workplace
-from robot_data_platform.compute.listing import list_findings
+from robot_data_platform.compute.listed_findings import list_findings
 from robot_data_platform.core.finding import STATUS_QUARANTINED
 from robot_data_platform.errors import DataFaultError, ErrorKind
 from robot_data_platform.reader import RobotLanceDataset

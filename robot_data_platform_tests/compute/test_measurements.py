@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from robot_data_platform.compute.ingestion import Workplace
-from robot_data_platform.compute.listing import list_findings
+from robot_data_platform.compute.listed_findings import list_findings
 from robot_data_platform.compute.quality import QualityResult, write_quality
 from robot_data_platform.compute.registration import find_ingestion
 from robot_data_platform.core.measurement_schema import MEASUREMENTS

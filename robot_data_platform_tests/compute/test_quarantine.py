@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from robot_data_platform.compute.ingestion import Workplace
-from robot_data_platform.compute.listing import list_findings
+from robot_data_platform.compute.listed_findings import list_findings
 from robot_data_platform.core.finding import STATUS_FLAGGED, STATUS_OK, STATUS_QUARANTINED
 from robot_data_platform.testing.rawlog import RawlogEpisode, RawlogShape
 from robot_data_platform_tests.compute.uploads import (

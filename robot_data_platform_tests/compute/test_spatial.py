@@ -16,7 +16,7 @@ from PIL import Image
 
 from robot_data_platform.compute.calibrations import accept, proposals
 from robot_data_platform.compute.ingestion import Workplace
-from robot_data_platform.compute.listing import list_findings
+from robot_data_platform.compute.listed_findings import list_findings
 from robot_data_platform.compute.overlays import overlay_picture
 from robot_data_platform.compute.registration import find_ingestion
 from robot_data_platform.compute.spatial import SpatialResult, write_spatial

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robot_data_platform.curation.assign import Members, assign_groups
+from robot_data_platform_tests.curation.members import Members, assign_members, assign_slowly
 
 RATIOS = {"train": 0.8, "val": 0.1, "test": 0.1}
+HALVES = {"a": 0.5, "b": 0.5, "unused": 0.0}
 NAMES = st.text(st.characters(codec="ascii", categories=["Ll"]), min_size=1, max_size=4)
 SIZES = st.dictionaries(st.sampled_from(["fold", "pick", "insert"]), st.integers(1, 5), min_size=1)
 GROUPS = st.dictionaries(NAMES, SIZES, max_size=30)
@@ -28,8 +29,20 @@ def test_no_group_ever_moves_while_the_set_grows_and_shrinks(
 ) -> None:
     memory: dict[str, str] = {}
     for members in (first, *later):
-        splits = assign_groups(members, RATIOS, seed, memory)
+        splits = assign_members(members, RATIOS, seed, memory)
         assert all(splits[group] == memory[group] for group in splits.keys() & memory.keys())
+        memory |= splits
+
+
+@given(GROUPS, st.lists(GROUPS, max_size=2), SEEDS, st.sampled_from([RATIOS, HALVES]))
+def test_groups_go_where_counting_one_by_one_puts_them(
+    first: Members, later: list[Members], seed: int, ratios: dict[str, float]
+) -> None:
+    memory: dict[str, str] = {}
+    for members in (first, *later):
+        in_order = {name: dict(sorted(sizes.items())) for name, sizes in members.items()}
+        splits = assign_members(members, ratios, seed, memory)
+        assert splits == assign_slowly(in_order, ratios, seed, memory)
         memory |= splits
 
 
@@ -38,12 +51,12 @@ def test_the_order_of_groups_does_not_matter(members: Members, seed: int, random
     names = list(members)
     random.shuffle(names)
     shuffled = {name: members[name] for name in names}
-    assert assign_groups(shuffled, RATIOS, seed, {}) == assign_groups(members, RATIOS, seed, {})
+    assert assign_members(shuffled, RATIOS, seed, {}) == assign_members(members, RATIOS, seed, {})
 
 
 @given(GROUPS)
 def test_every_group_gets_a_split_that_has_a_ratio(members: Members) -> None:
-    splits = assign_groups(members, {"train": 1.0, "val": 0.0}, 0, {})
+    splits = assign_members(members, {"train": 1.0, "val": 0.0}, 0, {})
     assert splits == dict.fromkeys(members, "train")
 
 
@@ -62,7 +75,7 @@ def test_every_group_gets_a_split_that_has_a_ratio(members: Members) -> None:
 def test_small_sets_fill_every_split_and_large_ones_meet_the_ratios(
     count: int, expected: dict[str, int]
 ) -> None:
-    assert Counter(assign_groups(single(count), RATIOS, 0, {}).values()) == expected
+    assert Counter(assign_members(single(count), RATIOS, 0, {}).values()) == expected
 
 
 @given(st.integers(8, 120), st.integers(1, 12), SEEDS, st.integers(1, 30))
@@ -72,7 +85,7 @@ def test_ratios_are_met_within_two_episodes_however_the_set_grew(
     members = single(count, strata)
     memory: dict[str, str] = {}
     for stop in range(step, count + step, step):
-        memory = assign_groups(dict(list(members.items())[:stop]), RATIOS, seed, memory)
+        memory = assign_members(dict(list(members.items())[:stop]), RATIOS, seed, memory)
     counts = Counter(memory.values())
     excess = {split: abs(counts[split] - Fraction(RATIOS[split]) * count) for split in RATIOS}
     assert max(excess.values()) < 2
@@ -81,7 +94,7 @@ def test_ratios_are_met_within_two_episodes_however_the_set_grew(
 @given(st.integers(20, 150), st.integers(1, 5), SEEDS)
 def test_ratios_are_met_within_each_stratum_too(count: int, strata: int, seed: int) -> None:
     members = single(count, strata)
-    splits = assign_groups(members, RATIOS, seed, {})
+    splits = assign_members(members, RATIOS, seed, {})
     for stratum in {name for sizes in members.values() for name in sizes}:
         inside = [splits[group] for group, sizes in members.items() if stratum in sizes]
         counts = Counter(inside)
@@ -90,16 +103,16 @@ def test_ratios_are_met_within_each_stratum_too(count: int, strata: int, seed: i
 
 def test_a_large_group_counts_with_all_its_episodes() -> None:
     members: Members = {"big": {"s0": 80}, **single(20)}
-    splits = assign_groups(members, {"train": 0.8, "val": 0.2}, 0, {"big": "train"})
+    splits = assign_members(members, {"train": 0.8, "val": 0.2}, 0, {"big": "train"})
     assert Counter(splits.values()) == {"train": 1, "val": 20}
 
 
 def test_another_seed_gives_another_assignment() -> None:
-    assignments = [assign_groups(single(50), RATIOS, seed, {}) for seed in range(5)]
+    assignments = [assign_members(single(50), RATIOS, seed, {}) for seed in range(5)]
     assert len({tuple(sorted(splits.items())) for splits in assignments}) == 5
 
 
 def test_the_assignment_of_a_seed_is_the_same_in_every_release_of_this_code() -> None:
-    splits = assign_groups(single(6), RATIOS, 0, {})
+    splits = assign_members(single(6), RATIOS, 0, {})
     assert (splits.pop("g2"), splits.pop("g5")) == ("val", "test")
     assert splits == dict.fromkeys(("g0", "g1", "g3", "g4"), "train")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -80,7 +81,8 @@ def capped(
     rows: list[dict[str, object]] = [
         {"episode_id": str(number), "task": task} for number, task in enumerate(tasks)
     ]
-    return keep_within(episodes(*rows), {"task": cap}, 0, earlier)
+    is_earlier = np.array([row["episode_id"] in earlier for row in rows], dtype=np.bool_)
+    return keep_within(episodes(*rows), {"task": cap}, 0, is_earlier)
 
 
 @given(ROWS, st.integers(1, 5))

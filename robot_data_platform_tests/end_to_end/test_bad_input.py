@@ -10,7 +10,8 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from robot_data_platform.compute.listing import EpisodeFacts, list_episodes, list_findings
+from robot_data_platform.compute.listed_findings import list_findings
+from robot_data_platform.compute.listing import EpisodeFacts, list_episodes
 from robot_data_platform.defs import runs
 from robot_data_platform.defs.resources import Platform
 from robot_data_platform.defs.watch import requested_uploads

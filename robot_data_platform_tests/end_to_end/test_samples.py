@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from robot_data_platform.compute.listing import EpisodeFacts, list_episodes, list_findings
+from robot_data_platform.compute.listed_findings import list_findings
+from robot_data_platform.compute.listing import EpisodeFacts, list_episodes
 from robot_data_platform.reader import RobotLanceDataset
 from robot_data_platform.storage.snapshot import list_releases
 from robot_data_platform_tests.end_to_end.conftest import Demonstration

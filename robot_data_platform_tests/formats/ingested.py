@@ -11,7 +11,7 @@ from robot_data_platform.compute.findings import record_source_findings
 from robot_data_platform.compute.frames import write_frames
 from robot_data_platform.compute.gop_video import write_gop_video
 from robot_data_platform.compute.ingestion import Workplace
-from robot_data_platform.compute.listing import FindingFacts, list_findings
+from robot_data_platform.compute.listed_findings import FindingFacts, list_findings
 from robot_data_platform.compute.publish import publish_episodes
 from robot_data_platform.compute.quality import write_quality
 from robot_data_platform.compute.registration import register_upload
