@@ -21,6 +21,7 @@ from robot_data_platform.storage.operations import (
     Operation,
     addition,
     column_rewrite,
+    exchange,
     mark_deleted,
     replacement,
 )
@@ -144,7 +145,7 @@ def append_built(
         new = [FragmentMetadata.from_json(text) for text in written]
         deletion = mark_deleted(table, replace) if replace else None
         if deletion:
-            return replacement(deletion, new)
+            return exchange(table, deletion, new)
         return addition(table, new) if new else None
 
     return compare_and_swap(uri, build, properties, is_done)

@@ -87,6 +87,19 @@ def replacement(deletion: Deletion, new: Sequence[FragmentMetadata]) -> Operatio
     )
 
 
+def exchange(table: LakeTable, deletion: Deletion, new: Sequence[FragmentMetadata]) -> Operation:
+    """Return the operation that replaces marked rows by fragments in a version, and in no other.
+
+    A `replacement` is rebased over those of rows in other fragments; what depends on all that the
+    table holds, such as the next free index, must not be.
+    """
+    marked = {fragment.id for fragment in deletion.updated} | set(deletion.removed)
+    held = [fragment.metadata for fragment in table.lance.get_fragments()]
+    # Every fragment is named as changed, so whoever changes any of them is in the way.
+    others = [fragment for fragment in held if fragment.id not in marked]
+    return replacement(Deletion(deletion.removed, [*deletion.updated, *others]), new)
+
+
 def column_rewrite(table: LakeTable, rows: pa.Table, key: str) -> lance.Transaction:
     """Write new files for some columns of the rows that match by key; commit nothing yet."""
     builder = table.lance.merge_insert(key).when_matched_update_all()
