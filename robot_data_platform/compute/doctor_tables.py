@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from robot_data_platform.compute.doctor_finding import Ailment, fail, info, warn
-from robot_data_platform.compute.maintenance import INDEX_COLUMN, wants_index
+from robot_data_platform.compute.maintenance import missing_indices
 from robot_data_platform.errors import ErrorKind, RobotDataError
 from robot_data_platform.storage.orphans import find_orphans
 from robot_data_platform.storage.table import find_table
@@ -46,7 +46,7 @@ def look_at_table(table: LakeTable, before_us: int, index_min_rows: int) -> Iter
     before_us : int
         Files without a version that were written before are of dead tasks.
     index_min_rows : int
-        A table with as many rows should have an index over ``episode_index``.
+        A table with as many rows should have an index over each of its `LOOKUP_COLUMNS`.
     """
     missing = missing_stems(table)
     if missing:
@@ -62,8 +62,10 @@ def look_at_table(table: LakeTable, before_us: int, index_min_rows: int) -> Iter
     if num_versions > MAX_VERSIONS:
         said = f"It has {num_versions} versions: expected at most {MAX_VERSIONS}."
         yield warn("old_versions_are_cleaned_up", table.uri, said, MAINTAIN)
-    if wants_index(table, index_min_rows):
-        said = f"It has {table.count_rows()} rows and no index over {INDEX_COLUMN}."
+    name = table.uri.rpartition("/")[2].removesuffix(".lance")
+    unindexed = missing_indices(table, name, index_min_rows)
+    if unindexed:
+        said = f"It has {table.count_rows()} rows and no index over {', '.join(unindexed)}."
         yield info("rows_are_indexed", table.uri, said, MAINTAIN)
 
 

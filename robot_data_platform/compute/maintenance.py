@@ -20,6 +20,7 @@ from robot_data_platform.compute.scrub import scrub
 from robot_data_platform.compute.scrub_findings import record_damaged_gops
 from robot_data_platform.compute.upkeep_policy import UpkeepPolicy
 from robot_data_platform.compute.upkeep_report import TableUpkeep, UpkeepReport
+from robot_data_platform.core.lookup_columns import LOOKUP_COLUMNS
 from robot_data_platform.core.schema import CATALOG_TABLES
 from robot_data_platform.errors import RobotDataError
 from robot_data_platform.storage.compaction import compact, plan_compaction
@@ -173,13 +174,14 @@ def _keep_table(upkeep: Upkeep, name: str, table: LakeTable, done: TableUpkeep) 
     """Remove files of dead tasks, compact, index and clean up one table, in this order."""
     _keep_files(upkeep, table, done)
     policy, keep = upkeep.policy.compaction_of(name), upkeep.policy.keep_versions
-    min_rows = upkeep.policy.index_min_rows
+    wanted = missing_indices(table, name, upkeep.policy.index_min_rows)
+    done.index_created = bool(wanted)
     if upkeep.dry_run:
         plan, cleaned = plan_compaction(table, policy), plan_clean_up(table, keep)
-        done.index_created = wants_index(table, min_rows)
     else:
         plan = compact(table.uri, policy)
-        done.index_created = wants_index(table, min_rows) and ensure_index(table.uri, INDEX_COLUMN)
+        for column in wanted:
+            ensure_index(table.uri, column)
         fold_indices(table.uri)
         cleaned = clean_up(table.uri, keep)
     done.compacted_fragments, done.compacted_bytes = plan.num_fragments, plan.num_bytes
@@ -197,8 +199,9 @@ def _keep_files(upkeep: Upkeep, table: LakeTable, done: TableUpkeep) -> None:
     done.orphan_bytes = sum(group.size_bytes for group in orphans)
 
 
-def wants_index(table: LakeTable, min_rows: int) -> bool:
-    """Return whether a table has so many rows that it should have an index, and has none."""
-    if INDEX_COLUMN not in table.schema.names or has_index(table, INDEX_COLUMN):
-        return False
-    return table.count_rows() >= min_rows
+def missing_indices(table: LakeTable, name: str, min_rows: int) -> tuple[str, ...]:
+    """Return the columns that a table has too many rows to be looked up by without an index."""
+    columns = [column for column in LOOKUP_COLUMNS.get(name, ()) if column in table.schema.names]
+    if not columns or table.count_rows() < min_rows:
+        return ()
+    return tuple(column for column in columns if not has_index(table, column))

@@ -62,7 +62,8 @@ class _Lists:
 
     def at(self, place: npt.NDArray[np.intp], width: int) -> npt.NDArray[np.float64]:
         """Return some lists, all as long as ``width``, as rows."""
-        return self.values[self.start[place][:, None] + np.arange(width)]
+        rows: npt.NDArray[np.float64] = self.values[self.start[place][:, None] + np.arange(width)]
+        return rows
 
 
 def _union(one: SignalRange, other: SignalRange) -> SignalRange:

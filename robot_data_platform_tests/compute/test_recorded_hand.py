@@ -9,7 +9,7 @@ import h5py
 import pytest
 
 from robot_data_platform.compute.ingestion import Workplace
-from robot_data_platform.compute.listing import FindingFacts, list_findings
+from robot_data_platform.compute.listed_findings import FindingFacts, list_findings
 from robot_data_platform_tests.compute.uploads import ingest, workplace
 from robot_data_platform_tests.spatial.test_robot_loader import robot_or_skip
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from robot_data_platform.compute.listing import list_findings
+from robot_data_platform.compute.listed_findings import list_findings
 from robot_data_platform.compute.maintenance import maintain_dataset
 from robot_data_platform.compute.scrub_findings import record_damaged_gops
 from robot_data_platform.core.run import RunInfo

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from robot_data_platform.compute.ingestion import Workplace
-from robot_data_platform.compute.listing import FindingFacts, list_findings
+from robot_data_platform.compute.listed_findings import FindingFacts, list_findings
 from robot_data_platform_tests.compute.uploads import ingest, workplace
 from robot_data_platform_tests.formats.droid_files import (
     EXT1,

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from robot_data_platform.core.lookup_columns import LOOKUP_COLUMNS
+from robot_data_platform.storage.compaction import compact
 from robot_data_platform.storage.lake import Lake
-from robot_data_platform.storage.upkeep import compact, ensure_index
+from robot_data_platform.storage.upkeep import ensure_index
 from robot_data_platform_tests.benchmarks.machine import describe
 from robot_data_platform_tests.scale.lake import Say, Shape, built, linked
 from robot_data_platform_tests.scale.measures import Place

@@ -6,6 +6,7 @@ that each figure is of a process that did nothing else.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import resource
@@ -13,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 from robot_data_platform.compute.ingestion import Workplace
@@ -25,12 +27,14 @@ from robot_data_platform.curation.splits import curate
 from robot_data_platform.lineage.impact import impact_of
 from robot_data_platform.lineage.query import lineage_of
 from robot_data_platform.reader import RobotLanceDataset
-from robot_data_platform.reader.view import View
+from robot_data_platform.storage.compaction import compact
 from robot_data_platform.storage.lake import Lake
 from robot_data_platform.storage.predicate import equals
-from robot_data_platform.storage.upkeep import compact
 from robot_data_platform_tests.scale.synthetic import Upload
 from robot_data_platform_tests.scale.template import DATASET
+
+VIEW = "robot_data_platform.reader.view"
+"""What a dataset imports when it is first read."""
 
 Facts = Mapping[str, object]
 Measure = Callable[[], Facts]
@@ -62,9 +66,14 @@ class Place:
         return Workplace(lake_root=self.lake_root, landing_root=self.landing_root)
 
 
-def _open(place: Place, **arguments: str) -> Measure:
-    assert View  # its import is no part of opening
-    return lambda: {"rows": len(RobotLanceDataset(place.lake_root, DATASET, **arguments))}
+def _open(place: Place, release: str | None = None, split: str | None = None) -> Measure:
+    importlib.import_module(VIEW)  # which is no part of opening
+
+    def opened() -> Facts:
+        rows = RobotLanceDataset(place.lake_root, DATASET, release=release, split=split)
+        return {"rows": len(rows)}
+
+    return opened
 
 
 def _episodes(place: Place, **arguments: str | int) -> Measure:
@@ -117,7 +126,7 @@ def _impact(place: Place, column: str) -> Measure:
 
 def _compact(place: Place, table: str) -> Measure:
     uri = place.lake.table_uri(DATASET, table)
-    return lambda: {"changed": compact(uri)}
+    return lambda: {"changed": bool(compact(uri))}
 
 
 def _add(place: Place) -> Measure:
@@ -158,7 +167,7 @@ def _step_seconds(instance: object) -> dict[str, float]:
 
 
 MEASURES: Mapping[str, Callable[[Place], Measure]] = {
-    **{f"compact_{name}": lambda place, name=name: _compact(place, name) for name in COMPACTED},
+    **{f"compact_{name}": partial(_compact, table=name) for name in COMPACTED},
     "split": _split,
     "release": _release,
     "split_again": _split,
