@@ -45,7 +45,7 @@ ui: $(PLATFORM) ## Dagster's web pages on the instance that the demo filled
 	DAGSTER_HOME="$(CURDIR)" $(BIN)/dagster dev -w workspace.yaml -h 127.0.0.1 -p $(PORT)
 
 test: $(DEV) ## every test, as CI runs them, a file to each core
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 lint: $(DEV) ## style, types, import rules, documents
 	$(BIN)/ruff check .

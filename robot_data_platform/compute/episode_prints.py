@@ -41,7 +41,8 @@ def read_prints(
     mine = {digest for digest, _, _ in _holders(episodes, is_in("episode_index", sorted(indices)))}
     table = lake.open(dataset, MEASUREMENTS)
     prints = _prints(table, mine)
-    hashes = np.unique([h for own in prints.values() for h in own.sketch.tolist()])
+    kept = [own.sketch for own in prints.values()]
+    hashes = np.unique(np.concatenate([*kept, np.zeros(0, dtype=np.int64)]).astype(np.int64))
     alike = alike_digests(table, hashes, [own.rows_digest for own in prints.values()])
     holders = _holders(episodes, is_in("content_digest", sorted(mine | alike)))
     prints |= _prints(table, {digest for digest, _, _ in holders} - mine)

@@ -33,4 +33,4 @@ def peak_shift(values: npt.NDArray[np.float64], best: int) -> float:
         return 0.0
     before, at, after = values[best - 1 : best + 2].tolist()
     bend = before - 2 * at + after
-    return float(np.clip((before - after) / (2 * bend), -0.5, 0.5)) if bend < 0 else 0.0
+    return float(np.clip((after - before) / (-2 * bend), -0.5, 0.5)) if bend < 0 else 0.0

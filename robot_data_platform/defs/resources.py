@@ -43,9 +43,8 @@ class Platform(dg.ConfigurableResource):  # type: ignore[type-arg]
     pages_url: str = Field(default="", description="Where a server shows the lake's pages.")
 
     def setup_for_execution(self, context: dg.InitResourceContext) -> None:
-        """Log whose run it is from here on; refuse a store on which commits could be lost."""
+        """Let every line that this process logs from here on say which run it is of."""
         configure_logging()
-        self.workplace.lake.check_writable()
         run = context.run
         if run is not None:
             adopt_facts({"run_id": run.run_id, "job": run.job_name, **subject_of(run)})
@@ -60,6 +59,19 @@ class Platform(dg.ConfigurableResource):  # type: ignore[type-arg]
                 self.landing or os.environ.get("RDP_LANDING", DEFAULT_LANDING)
             ),
         )
+
+    @property
+    def writable(self) -> Workplace:
+        """The same, once it is known that no commit is lost there.
+
+        Raises
+        ------
+        StorageError
+            ``store-unsafe``: the store ignores conditional PUT.
+        """
+        workplace = self.workplace
+        workplace.lake.check_writable()
+        return workplace
 
     @property
     def fanout(self) -> Fanout:
@@ -87,7 +99,7 @@ class Platform(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     def ingestion(self, upload: str) -> Ingestion:
         """Return the registered ingestion of an upload."""
-        return find_ingestion(self.workplace, upload, self.settings)
+        return find_ingestion(self.writable, upload, self.settings)
 
 
 def _checked_url(url: str) -> str:

@@ -46,7 +46,7 @@ def maintain_tables(
     """Maintain every dataset and the catalog; released versions stay as they are."""
     with failures():
         upkeep = Upkeep(
-            lake=platform.workplace.lake, run=op_run_info(context), policy=config.policy()
+            lake=platform.writable.lake, run=op_run_info(context), policy=config.policy()
         )
         done = maintain_lake(upkeep)
     for report in done.datasets:

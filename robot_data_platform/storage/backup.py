@@ -36,7 +36,7 @@ without it."""
 
 _READ_FIRST = ("releases", "models", "lineage", "calibrations")
 _OF_DATASETS = ("splits", "episodes", "quality", "spatial", MEASUREMENTS, "frames", "gops")
-_READ_LAST = ("uploads",)
+_READ_LAST = ("uploads", "retirements")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

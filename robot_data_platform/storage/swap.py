@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import lance
 
-from robot_data_platform.errors import CommitConflictError, StorageError
+from robot_data_platform.errors import CommitConflictError, NotFoundError, StorageError
 from robot_data_platform.storage.attempts import Attempts
 from robot_data_platform.storage.faults import store_errors
 from robot_data_platform.storage.operations import Operation, commit
@@ -81,9 +81,14 @@ def compare_and_swap(
 
 def _version_marked(table: LakeTable, base: int, mark: str) -> int | None:
     """Return the version after ``base`` that a lost commit made all the same, None without one."""
-    with store_errors(table.uri):
-        for version in range(base + 1, table.version + 1):
+    versions = range(base + 1, table.version + 1)
+    return next((version for version in versions if _mark_of(table, version) == mark), None)
+
+
+def _mark_of(table: LakeTable, version: int) -> str | None:
+    try:
+        with store_errors(table.uri):
             made = table.lance.read_transaction(version)
-            if made and (made.transaction_properties or {}).get(COMMIT_KEY) == mark:
-                return version
-    return None
+    except NotFoundError:
+        return None  # Cleaned up, which happens long after a version was made.
+    return (made.transaction_properties or {}).get(COMMIT_KEY) if made else None

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterator
+from contextvars import Context
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from robot_data_platform.compute.episodes_map import Fanout, map_episodes
+from robot_data_platform.compute.episodes_map import Fanout, Outcome, map_episodes
 from robot_data_platform.errors import ErrorKind, StorageError
 from robot_data_platform.storage.lake import Lake
 from robot_data_platform.telemetry.log_facts import log_facts
@@ -89,6 +90,10 @@ def gop_hashes(lake: Lake) -> dict[int, str]:
 
 def test_workers_log_with_the_facts_of_the_run() -> None:
     facts = {"run_id": "r-1", "upload": "u-1"}
-    with log_facts(**facts):
-        outcomes = map_episodes(talk, [0, 1], RAY)
+
+    def work() -> list[Outcome[tuple[dict[str, str], bool]]]:
+        with log_facts(**facts):
+            return map_episodes(talk, [0, 1], RAY)
+
+    outcomes = Context().run(work)  # where no other run's facts hold
     assert [outcome.result() for outcome in outcomes] == [(facts, True)] * 2

@@ -69,11 +69,9 @@ def keys_written(proxy: FaultyProxy, root: str) -> list[str]:
 def test_the_code_location_refuses_it_when_a_run_starts(unsafe: FaultyProxy, root: str) -> None:
     platform = Platform(lake=f"{root}/lake", landing=f"{root}/landing")
     job = build_definitions(platform).resolve_job_def("maintenance")
-    with dg.DagsterInstance.ephemeral() as instance, pytest.raises(dg.DagsterError) as caught:
+    with dg.DagsterInstance.ephemeral() as instance, pytest.raises(dg.Failure) as caught:
         job.execute_in_process(instance=instance)
-    cause = caught.value.__cause__
-    assert isinstance(cause, StorageError)
-    assert cause.kind is ErrorKind.STORE_UNSAFE
+    assert caught.value.metadata["error_kind"].value == ErrorKind.STORE_UNSAFE
     assert keys_written(unsafe, root) == []
 
 

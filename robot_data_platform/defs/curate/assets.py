@@ -46,8 +46,8 @@ def curated_splits(
 ) -> dg.MaterializeResult[None]:
     """One row per episode of an assignment: which split it is in, for good."""
     started, run, dataset = time.perf_counter(), run_info(context), context.partition_key
-    lake = platform.workplace.lake
     with failures():
+        lake = platform.writable.lake
         result = curate(lake, dataset, config.parsed(), run)
         reads = {"episodes": result.episodes_version}
         if result.is_new:
@@ -80,8 +80,8 @@ def dataset_release(
 ) -> dg.MaterializeResult[None]:
     """One immutable release: a name for a version of every table; its data version, the digest."""
     started, run, dataset = time.perf_counter(), run_info(context), context.partition_key
-    lake = platform.workplace.lake
     with failures():
+        lake = platform.writable.lake
         result = create_release(lake, dataset, config.parsed(), run, name=config.name or None)
         version = lake.ensure_catalog("releases").version
         if result.is_new:

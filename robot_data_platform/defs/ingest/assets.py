@@ -46,8 +46,9 @@ def raw_episodes(
     context: dg.AssetExecutionContext, platform: Platform
 ) -> dg.MaterializeResult[None]:
     """One registered upload: files verified, format found, episode indices reserved."""
-    started, run, place = time.perf_counter(), run_info(context), platform.workplace
+    started, run = time.perf_counter(), run_info(context)
     with failures():
+        place = platform.writable
         planned = register_upload(place, context.partition_key, platform.settings, run)
         record_source_findings(planned.ingestion, planned.findings, run)
     return dg.MaterializeResult(
