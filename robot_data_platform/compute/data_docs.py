@@ -94,7 +94,7 @@ def read_page(lake: Lake, key: str) -> bytes:
     if not _PAGE.fullmatch(key) or ".." in key.split("/"):
         raise NotFoundError(
             f"{key!r:.200} is no page of Data Docs: expected DATASET/{FOLDER}/…/{INDEX}. "
-            "`rdp docs DATASET` lists them.",
+            "`rdp docs list DATASET` lists them.",
             kind=ErrorKind.UPLOAD_NOT_FOUND,
         )
     return object_store(lake.root).get_bytes(key)
