@@ -15,7 +15,7 @@ from robot_data_platform.core.run import RunInfo
 from robot_data_platform.storage.compaction import compact
 from robot_data_platform_tests.soak.effects import apply, assert_ended, collect, give_up
 from robot_data_platform_tests.soak.invariants import Watch
-from robot_data_platform_tests.soak.materialize import materialize
+from robot_data_platform_tests.soak.materialize import do_step, record
 from robot_data_platform_tests.soak.model import DATASET, Model
 from robot_data_platform_tests.soak.releases import make_release
 from robot_data_platform_tests.soak.seams import before_commit
@@ -64,11 +64,13 @@ class Driver:
         run = self.run_of(asset, upload)
         before = self.model.expected(asset, upload)
         with self.interrupted(None if before.refusals else meanwhile):
-            outcome = materialize(self.place, asset, upload, run)
-        # What another writer did meanwhile comes before what this step committed.
-        expected = self.model.expected(asset, upload, has_begun=not before.refusals)
-        assert_ended(outcome, expected, f"{asset} of {upload}")
-        apply(self.model, self.lake, asset, upload, outcome, run)
+            outcome = do_step(self.place, asset, upload, run)
+            # Another writer that was let in so far comes before what this step committed, one
+            # that is let in before its edges comes after it.
+            expected = self.model.expected(asset, upload, has_begun=not before.refusals)
+            assert_ended(outcome, expected, f"{asset} of {upload}")
+            apply(self.model, self.lake, asset, upload, outcome, run)
+            record(self.place, outcome, run)
 
     def release(self) -> None:
         """Release all that is visible under a new name."""

@@ -37,16 +37,26 @@ class Outcome:
 
 
 def materialize(place: Workplace, asset: str, upload: str, run: RunInfo) -> Outcome:
-    """Do what an asset does; an error of the platform is an outcome, any other one is raised."""
+    """Do what an asset does, edges included."""
+    outcome = do_step(place, asset, upload, run)
+    record(place, outcome, run)
+    return outcome
+
+
+def do_step(place: Workplace, asset: str, upload: str, run: RunInfo) -> Outcome:
+    """Do a step; an error of the platform is an outcome, any other one is raised."""
     try:
         if asset == "raw_episodes":
             return _register(place, upload, run)
-        outcome = _STEPS[asset](find_ingestion(place, upload, SETTINGS), run)
+        return _STEPS[asset](find_ingestion(place, upload, SETTINGS), run)
     except RobotDataError as err:
         return Outcome(error=err.kind, message=str(err))
+
+
+def record(place: Workplace, outcome: Outcome, run: RunInfo) -> None:
+    """Record the edges of what a step wrote, which it does after its last commit."""
     if outcome.is_new and outcome.output is not None:
         record_edges(place.lake, _dataset(outcome), outcome.output, [*outcome.reads.items()], run)
-    return outcome
 
 
 def _dataset(outcome: Outcome) -> str:
