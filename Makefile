@@ -41,7 +41,7 @@ demo: $(PLATFORM) ## land the sample uploads, run the asset graph, train a polic
 	$(BIN)/rdp demo
 
 ui: $(PLATFORM) ## Dagster's web pages on the instance that the demo filled
-	@$(BIN)/rdp docs serve --port $(PAGES_PORT) & trap 'kill $$!' EXIT INT TERM; \
+	@$(BIN)/rdp docs serve --port $(PAGES_PORT) & trap 'kill $$! 2>/dev/null || true' EXIT INT TERM; \
 	DAGSTER_HOME="$(CURDIR)" $(BIN)/dagster dev -w workspace.yaml -h 127.0.0.1 -p $(PORT)
 
 test: $(DEV) ## every test, as CI runs them, a file to each core

@@ -161,6 +161,10 @@ def print_ingested(facts: IngestFacts) -> None:
         ["table", "version", "uri"],
         [[name, t["version"], t["uri"]] for name, t in facts["tables"].items()],
     )
+    click.echo(
+        f"Next: `rdp episodes {facts['dataset']}`, `rdp findings {facts['dataset']}`, "
+        f"`rdp release create {facts['dataset']} NAME`."
+    )
 
 
 def shows_progress(as_json: bool) -> bool:

@@ -60,6 +60,9 @@ def _print_report(report: SourceReport) -> None:
     )
     told = [("source", f) for f in report.findings]
     told += [(e.source_key, f) for e in report.episodes for f in e.findings]
+    if not told:
+        click.echo("No contradictions.")
+        return
     print_table(
         "Contradictions",
         ["of", "severity", "rule", "message"],

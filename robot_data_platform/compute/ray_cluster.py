@@ -45,15 +45,17 @@ def connect(address: str | None) -> None:
     """
     import ray
 
-    for attempt in range(MAX_ATTEMPTS):
-        if ray.is_initialized():
-            return
+    if ray.is_initialized():
+        return
+    for attempt in range(1, MAX_ATTEMPTS + 1):
         try:
             _init(address)
         except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as err:
-            if attempt + 1 == MAX_ATTEMPTS or not isinstance(err, ConnectionAbortedError):
+            if attempt == MAX_ATTEMPTS or not isinstance(err, ConnectionAbortedError):
                 raise _unreachable(address, err) from err
-            _LOG.warning("connecting to Ray: attempt %d of %d failed", attempt + 1, MAX_ATTEMPTS)
+            _LOG.warning("connecting to Ray: attempt %d of %d failed", attempt, MAX_ATTEMPTS)
+        else:
+            return
 
 
 def _init(address: str | None) -> None:

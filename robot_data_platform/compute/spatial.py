@@ -30,7 +30,8 @@ from robot_data_platform.compute.standing import (
 )
 from robot_data_platform.core.finding import STATUS_QUARANTINED
 from robot_data_platform.core.finding_rows import EpisodeKeys
-from robot_data_platform.core.schema import episodes_schema, spatial_schema
+from robot_data_platform.core.findings_schema import spatial_schema
+from robot_data_platform.core.schema import episodes_schema
 from robot_data_platform.errors import DataFaultError, InvalidInputError
 from robot_data_platform.spatial.optional_packages import is_spatial_installed
 from robot_data_platform.spatial.robot_loader import robot_file

@@ -24,7 +24,7 @@ class EpisodeKeys:
 def finding_row(
     keys: EpisodeKeys, finding: Finding, *, stage: str, rules_version: str
 ) -> dict[str, object]:
-    """Return a finding as the columns of `core.schema.findings_schema`."""
+    """Return a finding as the columns of `core.findings_schema`."""
     return {
         "episode_index": keys.episode_index,
         "episode_id": keys.episode_id,

@@ -14,7 +14,7 @@ from robot_data_platform.core.finding_rows import (
     finding_row,
     findings_by_episode,
 )
-from robot_data_platform.core.schema import findings_schema
+from robot_data_platform.core.findings_schema import findings_schema
 from robot_data_platform.quality.measurements import EpisodeMeasurements
 from robot_data_platform.quality.thresholds import Thresholds
 

@@ -80,16 +80,21 @@ def open_view(spec: ReadSpec, versions: Mapping[str, int] | None) -> View:
         snapshot, split=spec.split, episodes=spec.episodes, place=place, chosen=chosen
     )
     stored = choose_stored(spec.rendition, place)
-    is_scaled = spec.image_size is not None or stored.size is not None
-    sizes = choose_cameras(episodes, schema, spec.cameras, place, is_scaled=is_scaled)
-    if stored.size is not None:
-        sizes = {camera: [stored.size] for camera in sizes}
+    sizes = _sizes(spec, episodes, stored, snapshot, place)
     columns = choose_columns(schema, spec.columns, place)
     check_windows(spec.delta_timestamps_s, sizes, columns, schema, place)
     index = scan_rows(snapshot.frames, episodes, place)
     form, depth = _form(spec), depth_cameras(schema)
     gops = GopIndex(snapshot.gops, episodes, place, slot=stored.slot)
     pictures = GopPictures(gops, episodes, place, sizes, depth, form)
+    rows = FrameRows(
+        frames=snapshot.frames,
+        episodes=episodes,
+        index=index,
+        place=place,
+        columns=tuple(columns.values()),
+        cameras=tuple(sizes),
+    )
     ring = ring_buffers(NUM_LEASES)
     return View(
         spec=spec,
@@ -104,17 +109,7 @@ def open_view(spec: ReadSpec, versions: Mapping[str, int] | None) -> View:
         windows=make_windows(spec.delta_timestamps_s, spec.tolerance_s, episodes),
         index=index,
         selection=select_rows(snapshot.frames, episodes, index, chosen, place),
-        rows=_row_source(
-            spec,
-            FrameRows(
-                frames=snapshot.frames,
-                episodes=episodes,
-                index=index,
-                place=place,
-                columns=tuple(columns.values()),
-                cameras=tuple(sizes),
-            ),
-        ),
+        rows=_row_source(spec, rows),
         pictures=PictureReader(snapshot.gops, gops, pictures),
         buffers=ring if spec.zero_copy else RecycledBuffers(),
         ring=ring,
@@ -142,6 +137,16 @@ def _row_source(spec: ReadSpec, rows: FrameRows) -> RowSource:
 def ring_buffers(num_leases: int) -> RingBuffers:
     """Return a ring for so many batches at a time, guarded in Python's development mode."""
     return RingBuffers(num_leases, is_guarded=sys.flags.dev_mode)
+
+
+def _sizes(
+    spec: ReadSpec, episodes: EpisodeSet, stored: Stored, snapshot: Snapshot, place: Place
+) -> Mapping[str, Sequence[Size]]:
+    is_scaled = spec.image_size is not None or stored.size is not None
+    sizes = choose_cameras(
+        episodes, snapshot.frames.schema, spec.cameras, place, is_scaled=is_scaled
+    )
+    return {camera: [stored.size] for camera in sizes} if stored.size is not None else sizes
 
 
 def _pin(spec: ReadSpec) -> Snapshot:

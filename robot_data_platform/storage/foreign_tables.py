@@ -23,8 +23,6 @@ from robot_data_platform.errors import DataFaultError, ErrorKind
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-ROW_ID = "_rowid"
-"""Column of exported rows by which a blob is asked for."""
 REPLY_TIMEOUT_S = 300
 """How long a reply may take: copying a video of some GB from a slow disk stays far below."""
 ENDING_S = 5

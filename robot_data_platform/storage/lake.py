@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from robot_data_platform.core import catalog_schema, schema
+from robot_data_platform.core.findings_schema import findings_schema, spatial_schema
 from robot_data_platform.core.identity import check_name
 from robot_data_platform.core.measurement_schema import MEASUREMENTS, measurements_schema
 from robot_data_platform.errors import ErrorKind, NotFoundError
@@ -26,8 +27,8 @@ GOPS_CONFIG = {"lance.compaction.target_rows_per_fragment": "500"}
 
 _DATASET_SCHEMAS = {
     "episodes": schema.episodes_schema,
-    "quality": schema.findings_schema,
-    "spatial": schema.spatial_schema,
+    "quality": findings_schema,
+    "spatial": spatial_schema,
     MEASUREMENTS: measurements_schema,
     "splits": schema.splits_schema,
 }

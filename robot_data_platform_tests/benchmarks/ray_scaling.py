@@ -73,7 +73,7 @@ def _import() -> None:
 def encode_s(place: Workplace, address: str, num_cores: int) -> float:
     """Return the seconds in which an upload is cut and encoded into an empty lake."""
     shutil.rmtree(place.lake_root, ignore_errors=True)
-    settings = GopSettings(profile="anchored")
+    settings = GopSettings(profile="anchored", preset="veryslow")
     ingestion = register_upload(place, UPLOAD, settings, RUN).ingestion
     fanout = Fanout(backend="ray", ray_address=address, num_workers=num_cores)
     start = time.perf_counter()

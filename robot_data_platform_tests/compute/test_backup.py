@@ -15,8 +15,6 @@ from robot_data_platform.compute.upkeep_policy import UpkeepPolicy
 from robot_data_platform.core.finding import Severity
 from robot_data_platform.core.measurement_schema import MEASUREMENTS
 from robot_data_platform.core.schema import CATALOG_TABLES, TABLES
-from robot_data_platform.curation.release import create_release
-from robot_data_platform.curation.spec import SplitSpec
 from robot_data_platform.errors import ErrorKind, InvalidInputError, StorageError
 from robot_data_platform.lineage.models import training_run
 from robot_data_platform.lineage.query import lineage_of
@@ -30,11 +28,12 @@ from robot_data_platform_tests.compute.release_print import release_prints
 from robot_data_platform_tests.compute.uploads import (
     RUN,
     assert_holds,
+    copied,
     doubled,
     ingest,
     land,
     published,
-    workplace,
+    released,
 )
 from robot_data_platform_tests.servers import S3Server
 
@@ -43,10 +42,7 @@ SHAPE = RawlogShape(num_episodes=2, num_rows=12)
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Workplace:
-    place = workplace(tmp_path_factory.mktemp("template"))
-    land(place, "robot", "u1", SHAPE)
-    ingest(place, "u1")
-    create_release(place.lake, "robot", SplitSpec(), RUN, name="r1")
+    place = released(tmp_path_factory.mktemp("template"), SHAPE, "r1")
     with training_run(place.lake_root, "robot", "r1", model="policy-1") as run:
         run.log_metrics(loss=0.5)
     return place
@@ -55,8 +51,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Workplace:
 @pytest.fixture
 def place(template: Workplace, tmp_path: Path) -> Workplace:
     """A lake with a release and a model of it."""
-    shutil.copytree(Path(template.lake_root).parent, tmp_path, dirs_exist_ok=True)
-    return workplace(tmp_path)
+    return copied(template, tmp_path)
 
 
 @pytest.fixture(params=["local", "s3"])

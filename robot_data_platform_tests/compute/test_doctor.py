@@ -16,8 +16,6 @@ from robot_data_platform.compute.upkeep_policy import UpkeepPolicy
 from robot_data_platform.core import schema
 from robot_data_platform.core.finding import Severity
 from robot_data_platform.core.schema import FORMAT_VERSION_KEY
-from robot_data_platform.curation.release import create_release
-from robot_data_platform.curation.spec import SplitSpec
 from robot_data_platform.errors import StorageError
 from robot_data_platform.storage.commit import set_metadata
 from robot_data_platform.storage.lake import Lake
@@ -30,8 +28,9 @@ from robot_data_platform_tests.compute.uploads import (
     IN_PROCESS,
     RUN,
     STEPS,
-    ingest,
+    copied,
     land,
+    released,
     workplace,
 )
 from robot_data_platform_tests.conftest import REPOSITORY
@@ -42,18 +41,13 @@ SHAPE = RawlogShape(num_episodes=2, num_rows=12)
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Workplace:
-    place = workplace(tmp_path_factory.mktemp("template"))
-    land(place, "robot", "u1", SHAPE)
-    ingest(place, "u1")
-    create_release(place.lake, "robot", SplitSpec(), RUN, name="r1")
-    return place
+    return released(tmp_path_factory.mktemp("template"), SHAPE, "r1")
 
 
 @pytest.fixture
 def place(template: Workplace, tmp_path: Path) -> Workplace:
     """A lake in which nothing is wrong."""
-    shutil.copytree(Path(template.lake_root).parent, tmp_path, dirs_exist_ok=True)
-    return workplace(tmp_path)
+    return copied(template, tmp_path)
 
 
 def told(place: Workplace) -> dict[str, str]:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -28,11 +27,12 @@ from robot_data_platform_tests.compute.uploads import (
     SETTINGS,
     STEPS,
     assert_holds,
+    copied,
     ingest,
     land,
     published,
+    released,
     versions,
-    workplace,
 )
 
 SHAPE = RawlogShape(num_episodes=2, num_rows=12, cameras=("env",))
@@ -43,17 +43,12 @@ AT_ONCE = UpkeepPolicy(keep_versions=timedelta(0), grace=timedelta(0))
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Workplace:
     """A dataset of one upload with two episodes, and a release of both."""
-    place = workplace(tmp_path_factory.mktemp("template"))
-    land(place, "robot", "u1", SHAPE)
-    ingest(place, "u1")
-    create_release(place.lake, "robot", SplitSpec(), RUN, name="before")
-    return place
+    return released(tmp_path_factory.mktemp("template"), SHAPE, "before")
 
 
 @pytest.fixture
 def place(template: Workplace, tmp_path: Path) -> Workplace:
-    shutil.copytree(Path(template.lake_root).parent, tmp_path, dirs_exist_ok=True)
-    return workplace(tmp_path)
+    return copied(template, tmp_path)
 
 
 def retire(place: Workplace, source_key: str = "episode_000") -> Retirement:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import shutil
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -10,23 +9,24 @@ import pytest
 from robot_data_platform.compute.ingestion import Workplace
 from robot_data_platform.compute.scrub import scrub
 from robot_data_platform.compute.scrub_share import ALL, DAY_NS, NONE, ScrubShare, parse_share
-from robot_data_platform.curation.release import create_release
-from robot_data_platform.curation.spec import SplitSpec
 from robot_data_platform.errors import InvalidInputError
 from robot_data_platform.storage.upkeep import delete_rows
 from robot_data_platform.testing.rawlog import RawlogShape
 from robot_data_platform_tests.compute.test_maintenance import flip_bit
-from robot_data_platform_tests.compute.uploads import RUN, ingest, land, published, workplace
+from robot_data_platform_tests.compute.uploads import (
+    copied,
+    ingest,
+    land,
+    published,
+    released,
+)
 
 SHAPE = RawlogShape(num_episodes=2, num_rows=12)
 
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Workplace:
-    place = workplace(tmp_path_factory.mktemp("template"))
-    land(place, "robot", "u1", SHAPE)
-    ingest(place, "u1")
-    create_release(place.lake, "robot", SplitSpec(), RUN, name="r1")
+    place = released(tmp_path_factory.mktemp("template"), SHAPE, "r1")
     land(place, "robot", "u2", replace(SHAPE, seed=1))
     ingest(place, "u2")
     return place
@@ -35,8 +35,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Workplace:
 @pytest.fixture
 def place(template: Workplace, tmp_path: Path) -> Workplace:
     """A released upload, and one that came after the release."""
-    shutil.copytree(Path(template.lake_root).parent, tmp_path, dirs_exist_ok=True)
-    return workplace(tmp_path)
+    return copied(template, tmp_path)
 
 
 def damage(place: Workplace, episode_index: int) -> dict[str, object]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import uuid
 from collections.abc import Iterator
 from dataclasses import asdict, replace
@@ -24,7 +23,13 @@ from robot_data_platform.storage.commit import write_rows
 from robot_data_platform.storage.compaction import CompactionPolicy
 from robot_data_platform.testing.rawlog import RawlogShape
 from robot_data_platform_tests.compute.release_print import release_prints
-from robot_data_platform_tests.compute.uploads import RUN, ingest, land, workplace
+from robot_data_platform_tests.compute.uploads import (
+    RUN,
+    copied,
+    ingest,
+    land,
+    workplace,
+)
 from robot_data_platform_tests.servers import S3Server
 
 SHAPE = RawlogShape(num_episodes=2, num_rows=12)
@@ -61,8 +66,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Workplace:
 
 @pytest.fixture
 def place(template: Workplace, tmp_path: Path) -> Workplace:
-    shutil.copytree(Path(template.lake_root).parent, tmp_path, dirs_exist_ok=True)
-    return workplace(tmp_path)
+    return copied(template, tmp_path)
 
 
 @pytest.fixture(params=["local", "s3"])

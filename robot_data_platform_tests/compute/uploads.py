@@ -26,6 +26,8 @@ from robot_data_platform.compute.registration import find_ingestion, register_up
 from robot_data_platform.compute.spatial import write_spatial
 from robot_data_platform.core.finding import STATUS_QUARANTINED
 from robot_data_platform.core.run import RunInfo
+from robot_data_platform.curation.release import create_release
+from robot_data_platform.curation.spec import SplitSpec
 from robot_data_platform.reader import RobotLanceDataset
 from robot_data_platform.reader.items import Item
 from robot_data_platform.storage.lake import Lake
@@ -111,6 +113,21 @@ def ingest(
 ) -> dict[str, object]:
     """Run every step; return what each came to, by the asset's name."""
     return {name: step(place, upload, fanout, run) for name, step in STEPS.items()}
+
+
+def released(folder: Path, shape: RawlogShape, name: str) -> Workplace:
+    """Return a lake of one upload, ``u1``, and a release of it."""
+    place = workplace(folder)
+    land(place, "robot", "u1", shape)
+    ingest(place, "u1")
+    create_release(place.lake, "robot", SplitSpec(), RUN, name=name)
+    return place
+
+
+def copied(place: Workplace, folder: Path) -> Workplace:
+    """Return a copy of a lake and its landing folder, to be changed by one test."""
+    shutil.copytree(Path(place.lake_root).parent, folder, dirs_exist_ok=True)
+    return workplace(folder)
 
 
 def versions(lake: Lake, *datasets: str) -> dict[str, int]:

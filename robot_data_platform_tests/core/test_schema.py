@@ -8,11 +8,12 @@ import pyarrow as pa
 import pytest
 
 from robot_data_platform.core import catalog_schema, schema
+from robot_data_platform.core.findings_schema import findings_schema
 
 SCHEMAS = [
     schema.gops_schema,
     schema.episodes_schema,
-    schema.findings_schema,
+    findings_schema,
     schema.splits_schema,
     catalog_schema.uploads_schema,
     catalog_schema.releases_schema,

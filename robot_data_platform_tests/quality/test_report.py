@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from robot_data_platform.core.finding import Finding, Severity
 from robot_data_platform.core.finding_rows import EpisodeKeys, findings_by_episode
-from robot_data_platform.core.schema import episodes_schema, findings_schema
+from robot_data_platform.core.findings_schema import findings_schema
+from robot_data_platform.core.schema import episodes_schema
 from robot_data_platform.quality.lag import Lag
 from robot_data_platform.quality.report import CameraLag, findings_table, rollup, worst_lag
 from robot_data_platform.quality.thresholds import RULES_VERSION, THRESHOLDS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import cast
@@ -28,7 +29,7 @@ Episodes = list[dict[str, object]]
 _parsed: FileMemo[Episodes] = FileMemo(max_entries=1)
 
 
-class _ArrayFormat:
+class _ArrayFormat(ABC):
     """Files that each hold a dict of arrays, or a list of such dicts."""
 
     name = ""
@@ -88,8 +89,9 @@ class _ArrayFormat:
                 files=(path,),
             )
 
+    @abstractmethod
     def _episodes(self, source: Source, path: str, profile: Profile) -> Episodes:
-        raise NotImplementedError
+        """Return the episodes of one file."""
 
 
 class PickleFormat(_ArrayFormat):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Iterator
 from typing import BinaryIO
@@ -84,7 +85,7 @@ def unpack_zstd(data: bytes, max_bytes: int) -> bytes:
     return zstandard.ZstdDecompressor().decompress(data, max_output_size=max(max_bytes, 1))
 
 
-class ChunkedFile:
+class ChunkedFile(ABC):
     """An open file of chunks, each of which holds messages.
 
     Parameters
@@ -126,6 +127,6 @@ class ChunkedFile:
         self._file.seek(start)
         return self._file.read(size)
 
+    @abstractmethod
     def _load_chunk(self, start: int) -> bytes:
         """Return the content of the chunk at a byte that ``messages`` gave as a place."""
-        raise NotImplementedError
