@@ -32,11 +32,19 @@ class CameraView:
     """(K, `NUM_POINTS`, 3) surface points of the robot before the camera."""
 
     def silhouettes(
-        self, episode: SpatialInput, lens: Pinhole, cell_m: float = CELL_M
+        self,
+        episode: SpatialInput,
+        lens: Pinhole,
+        cell_m: float = CELL_M,
+        *,
+        first: int | None = None,
     ) -> Silhouettes:
-        """Return where the robot should appear, K frames; see `robot_mesh` for ``cell_m``."""
+        """Return where the robot should appear, in all K frames or in the ``first`` ones.
+
+        See `robot_mesh` for ``cell_m``.
+        """
         mesh = robot_mesh(episode.robot, cell_m)
-        return silhouettes(mesh, self.base_from_link, self.base_from_cam, lens)
+        return silhouettes(mesh, self.base_from_link[:first], self.base_from_cam[:first], lens)
 
 
 def camera_view(

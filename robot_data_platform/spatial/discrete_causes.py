@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -24,7 +25,9 @@ _ALIKE_M, _ALIKE_DEG = 0.05, 5.0
 MIN_GAIN = 0.08
 """Score by which a cause has to beat what is declared, per camera that it concerns."""
 MIN_SCORE = 0.72
-"""Score that a cause has to reach: clean cameras reach 0.8 and more."""
+"""Score that a cause has to reach."""
+CLEAN_SCORE = 0.8
+"""Score that cameras in place reach; those on a moving hand may stay below it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -37,6 +40,11 @@ class RankedCause:
     second_score: float
     """Of the best explanation of another kind."""
     second: str
+
+    @property
+    def is_full(self) -> bool:
+        """Whether pictures agree as with a right calibration: nothing else needs to be tried."""
+        return self.is_convincing and self.score >= CLEAN_SCORE
 
     @property
     def is_convincing(self) -> bool:
@@ -56,24 +64,71 @@ def discrete_causes(episode: SpatialInput, doubtful: Sequence[str]) -> dict[str,
     """
     deciding = _trials(episode, DECIDING)
     wanted = [name for name in doubtful if name in deciding]
-    screening = {
-        name: trial for name, trial in _trials(episode, SCREENING).items() if name in wanted
-    }
     if not wanted:
         return {}
-    declared = {name: trial.declared_score for name, trial in deciding.items()}
-    single = {name: _of_camera(episode, screening[name], deciding[name]) for name in wanted}
-    shared = _of_joints(episode, screening, deciding)
-    best_of_each = {name: ranked[0][0] if ranked else 0.0 for name, ranked in single.items()}
-    with_single = np.mean([max(best_of_each.get(n, s), s) for n, s in declared.items()])
-    if shared and np.mean(list(shared[0][1].values())) > with_single:
-        # Cameras that a joint does not show in agree either way, and say nothing of the gain.
-        told = [(_mean_of(scores, wanted), hypothesis) for hypothesis, scores in shared]
-        return {name: _ranked(told, _mean_of(declared, wanted)) for name in wanted}
-    return {name: _ranked(ranked, declared[name]) for name, ranked in single.items() if ranked}
+    return _Search(
+        episode=episode,
+        deciding=deciding,
+        screening={n: t for n, t in _trials(episode, SCREENING).items() if n in wanted},
+        wanted=wanted,
+    ).best()
 
 
 Scored = list[tuple[float, Hypothesis]]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Search:
+    """What may explain the doubtful cameras; the likelier of two kinds is tried first."""
+
+    episode: SpatialInput
+    deciding: Mapping[str, CameraTrial]
+    screening: Mapping[str, CameraTrial]
+    wanted: Sequence[str]
+
+    def best(self) -> dict[str, RankedCause]:
+        """Return the best explanations, of a kind that explains all fully or of the better one."""
+        likelier = [self._by_joints, self._by_cameras]
+        if len(self.wanted) == 1:
+            likelier.reverse()
+        for found in (kind() for kind in likelier):
+            if set(found) == set(self.wanted) and all(c.is_full for c in found.values()):
+                return found
+        return self._by_joints() if self._joints_explain_more() else self._by_cameras()
+
+    def _by_cameras(self) -> dict[str, RankedCause]:
+        return {
+            name: _ranked(ranked, self._declared[name])
+            for name, ranked in self._single.items()
+            if ranked
+        }
+
+    def _by_joints(self) -> dict[str, RankedCause]:
+        if not self._shared:
+            return {}
+        # Cameras that a joint does not show in agree either way, and say nothing of the gain.
+        told = [(_mean_of(scores, self.wanted), h) for h, scores in self._shared]
+        return {n: _ranked(told, _mean_of(self._declared, self.wanted)) for n in self.wanted}
+
+    def _joints_explain_more(self) -> bool:
+        best = {name: ranked[0][0] for name, ranked in self._single.items() if ranked}
+        with_single = np.mean([max(best.get(n, s), s) for n, s in self._declared.items()])
+        return bool(self._shared) and bool(np.mean(list(self._shared[0][1].values())) > with_single)
+
+    @cached_property
+    def _declared(self) -> dict[str, float]:
+        return {name: trial.declared_score for name, trial in self.deciding.items()}
+
+    @cached_property
+    def _single(self) -> dict[str, Scored]:
+        return {
+            name: _of_camera(self.episode, self.screening[name], self.deciding[name])
+            for name in self.wanted
+        }
+
+    @cached_property
+    def _shared(self) -> list[tuple[Hypothesis, dict[str, float]]]:
+        return _of_joints(self.episode, self.screening, self.deciding)
 
 
 def _trials(episode: SpatialInput, detail: Detail) -> dict[str, CameraTrial]:

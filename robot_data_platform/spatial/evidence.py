@@ -51,7 +51,7 @@ class Evidence:
         Parameters
         ----------
         seen : Silhouettes
-            2 P frames: of the first pictures, then of the later ones.
+            Of the first pictures, P frames, then, where the camera stands still, of the later ones.
         base_from_cam : ndarray of float64, shape (2 P, 4, 4)
             Where the camera is in them.
         distal : ndarray of bool, shape (L + 1,)

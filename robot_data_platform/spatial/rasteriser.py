@@ -48,7 +48,7 @@ def rasterise(
     Triangles nearer than `NEAR_M` are left out.
     """
     labels = np.zeros((lens.height_px, lens.width_px), dtype=np.uint8)
-    depths = np.full(labels.shape, np.inf, dtype=np.float32)
+    near = np.zeros(labels.shape, dtype=np.float32)
     project, draw = _compiled()
     pixels = np.empty((len(mesh.vertices_m), 2))
     depth = np.empty(len(pixels))
@@ -56,8 +56,9 @@ def rasterise(
     if in_view is None:
         in_view = links_in_view(mesh, poses, lens)
     project(mesh.vertices_m, mesh.vertex_link, in_view, poses, lens.intrinsics_px, pixels, depth)
-    draw(pixels, depth, mesh.faces, mesh.face_link, NEAR_M, labels, depths)
-    return labels, depths
+    draw(pixels, depth, mesh.faces, mesh.face_link, NEAR_M, labels, near)
+    with np.errstate(divide="ignore"):
+        return labels, np.reciprocal(near)
 
 
 def links_in_view(
@@ -127,9 +128,9 @@ def _draw(
     face_link: Int32Array,
     near_m: float,
     labels: Labels,
-    depths: Depths,
+    near: Depths,
 ) -> None:
-    """Draw faces into ``labels`` and ``depths``; numba makes machine code of it.
+    """Draw faces into ``labels`` and ``near``, one over the depth; numba makes machine code of it.
 
     A pixel belongs to a triangle where its centre lies within, or on an edge of it.
     """
@@ -142,19 +143,28 @@ def _draw(
         bx, by = pixels[b, 0], pixels[b, 1]
         cx, cy = pixels[c, 0], pixels[c, 1]
         left, right = ceil(max(0.0, min(ax, bx, cx))), floor(min(width - 1.0, max(ax, bx, cx)))
+        if left > right:
+            continue
         top, bottom = ceil(max(0.0, min(ay, by, cy))), floor(min(height - 1.0, max(ay, by, cy)))
         area = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
-        if area == 0 or left > right or top > bottom:
+        if area == 0 or top > bottom:
             continue
+        if area < 0:
+            area, b, bx, by, c, cx, cy = -area, c, cx, cy, b, bx, by
+        # Inverse depth, not depth, is linear in the picture.
+        za, zb, zc = 1 / depth[a] / area, 1 / depth[b] / area, 1 / depth[c] / area
         for y in range(top, bottom + 1):
+            is_within = False
             for x in range(left, right + 1):
-                # Shares of the corners; they sum to 1 and are negative outside.
-                u = ((bx - x) * (cy - y) - (cx - x) * (by - y)) / area
-                v = ((cx - x) * (ay - y) - (ax - x) * (cy - y)) / area
-                w = 1 - u - v
+                # Shares of the corners, of the whole area; they are negative outside.
+                u = (bx - x) * (cy - y) - (cx - x) * (by - y)
+                v = (cx - x) * (ay - y) - (ax - x) * (cy - y)
+                w = (ax - x) * (by - y) - (bx - x) * (ay - y)
                 if u >= 0 and v >= 0 and w >= 0:
-                    # Inverse depth, not depth, is linear in the picture.
-                    z = 1 / (u / depth[a] + v / depth[b] + w / depth[c])
-                    if z < depths[y, x]:
-                        depths[y, x] = z
+                    is_within = True
+                    nearness = u * za + v * zb + w * zc
+                    if nearness > near[y, x]:
+                        near[y, x] = nearness
                         labels[y, x] = face_link[face] + 1
+                elif is_within:
+                    break

@@ -67,7 +67,9 @@ class CameraTrial:
         view = camera_view(episode, camera, reading.parent_from_cam, self._t_ns, links)
         if lens.share_in_view(view.points_cam_m).max() < _MIN_IN_VIEW:
             return 0.0
-        seen = view.silhouettes(episode, lens, self.detail.cell_m)
+        # Of a camera that moves, later pictures are held against the first ones, not the robot.
+        drawn = None if self.camera.is_static else len(self.first)
+        seen = view.silhouettes(episode, lens, self.detail.cell_m, first=drawn)
         return self._evidence(reading.flip).score(seen, view.base_from_cam, self._distal)
 
     @property
