@@ -21,7 +21,7 @@ from robot_data_platform.storage.lake import Lake
 from robot_data_platform.storage.upkeep import ensure_index
 from robot_data_platform_tests.benchmarks.machine import describe
 from robot_data_platform_tests.scale.lake import Say, Shape, built, linked
-from robot_data_platform_tests.scale.measures import Place
+from robot_data_platform_tests.scale.measures import MADE_BY_COMMANDS, Place
 from robot_data_platform_tests.scale.page import write_page
 from robot_data_platform_tests.scale.session import (
     REPOSITORY,
@@ -33,7 +33,7 @@ from robot_data_platform_tests.scale.template import DATASET
 
 SIZES = (10_000, 100_000, 1_000_000)
 NUM_UPLOADS = 1_000
-PARTS = ("compact", "commands", "s3", "dagster")
+PARTS = ("compact", "commands", "s3", "s3_compact", "dagster")
 Save = Callable[[str, str, dict[str, Any]], None]
 """Keeps results: part, size, results by name."""
 
@@ -95,10 +95,14 @@ def measure_lake(part: str, shape: Shape, options: argparse.Namespace, save: Sav
             forget(kept)
         keep_one = session(kept, say, options.repeats, lambda n, r: save(part, size, {n: r}))
         keep_one.run(options.only or command_names())
-    if part == "s3":
-        from robot_data_platform_tests.scale.on_s3 import measure_on_s3
+    if part.startswith("s3"):
+        from robot_data_platform_tests.scale.on_s3 import session_on_s3
 
-        save(part, size, measure_on_s3(kept, say, options.repeats))
+        source, names = (kept, command_names()) if part == "s3" else (raw, compaction_names())
+        with session_on_s3(
+            source, say, options.repeats, lambda n, r: save(part, size, {n: r})
+        ) as s3:
+            s3.run(options.only or names)
 
 
 def session(
@@ -124,7 +128,7 @@ def tidy(lake: Lake, say: Say) -> None:
 
 def forget(folder: Path) -> None:
     """Remove what an earlier run of the commands made: the splits, the release, the model."""
-    for table in (f"{DATASET}/splits", "_catalog/releases", "_catalog/models"):
+    for table in MADE_BY_COMMANDS:
         shutil.rmtree(folder / "lake" / f"{table}.lance", ignore_errors=True)
 
 

@@ -43,6 +43,8 @@ RELEASE = "r1"
 MODEL = "policy-1"
 RUN = RunInfo(run_id="bench", asset="bench", code_version="0", created_ns=1_800_000_000 * 10**9)
 COMPACTED = ("episodes", "frames", "quality", "gops", MEASUREMENTS)
+MADE_BY_COMMANDS = (f"{DATASET}/splits", "_catalog/releases", "_catalog/models")
+"""Tables that a lake has only after the commands."""
 MIDDLE_UPLOAD = Upload(number=5, first_episode_index=0, num_episodes=1).name
 
 

@@ -68,6 +68,8 @@ def render(results: Results) -> str:
         parts.append(_commands(results, "compact", "Compaction, on a local disk"))
     if "s3" in results:
         parts.append(_commands(results, "s3", "On S3, 20 ms added to each request"))
+    if "s3_compact" in results:
+        parts.append(_commands(results, "s3_compact", "Compaction, on S3"))
     if "dagster" in results:
         parts.append(_dagster(results["dagster"]))
     return "\n\n".join(parts) + "\n"
