@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from robot_data_platform.lineage import training_run
 from robot_data_platform.testing.rawlog import RawlogShape
@@ -51,7 +52,8 @@ class Session:
             results[name] = self._measured(name)
             self.after(name, results[name])
             if name == "release":
-                record_model(self.place)
+                with mock.patch.dict(os.environ, self.environment):
+                    record_model(self.place)
         return results
 
     def _measured(self, name: str) -> dict[str, Any]:
