@@ -98,37 +98,43 @@ def choose_episodes(
         ``invalid-argument``: Lance can't read the filter.
     """
     table = snapshot.episodes.read([*_COLUMNS, "status"])
-    table = table.filter(pc.not_equal(table["status"], STATUS_QUARANTINED))
-    if snapshot.release is not None:
-        assigned = _assigned(snapshot, split, ["episode_id"], place)
-        table = table.filter(_is_among(table["episode_id"], assigned["episode_id"]))
-        _check_assigned(table, assigned, place)
+    is_read = pc.not_equal(table["status"], STATUS_QUARANTINED)
+    if snapshot.release is None:
+        table = table.filter(is_read)
+    else:
+        assigned = _assigned(snapshot, split, place)
+        is_assigned = np.isin(table["episode_index"].to_numpy(), assigned)
+        table = table.filter(pc.and_(is_read, pa.array(is_assigned)))
+        _check_assigned(snapshot, table, assigned, place)
     if episodes is not None:
         table = _only(table, list(episodes), place)
     if chosen is not None and chosen.on_episodes:
         with filter_errors(chosen.where, place):
             held = snapshot.episodes.read(["episode_index"], chosen.where)["episode_index"]
         table = table.filter(pc.is_in(table["episode_index"], value_set=held.combine_chunks()))
-    return _episode_set(table.sort_by("episode_index"), snapshot.episodes)
+    return _episode_set(_in_order(table), snapshot.episodes)
 
 
-def _assigned(
-    snapshot: Snapshot, split: str | None, columns: Sequence[str], place: Place
-) -> pa.Table:
-    """Return columns of the episodes that a release puts in a split, or in any split.
+def _in_order(table: pa.Table) -> pa.Table:
+    """Return episodes in ascending ``episode_index``, as they nearly always are."""
+    is_rising = (np.diff(table["episode_index"].to_numpy()) > 0).all()
+    return table if is_rising else table.sort_by("episode_index")
+
+
+def _assigned(snapshot: Snapshot, split: str | None, place: Place) -> Int64Array:
+    """Return the episodes that a release puts in a split, or in any split, by their indices.
 
     Raises
     ------
     NotFoundError
         ``split-not-found``: the message lists the splits there are.
     """
-    assert snapshot.release is not None
     assert snapshot.splits is not None
-    where = equals("assignment_id", snapshot.release["assignment_id"])
-    rows = snapshot.splits.read([*columns, "split"], where)
-    splits = sorted(rows["split"].unique().to_pylist())
     if split is None:
-        return rows
+        rows = snapshot.splits.read(["episode_index"], _of_assignment(snapshot))
+        return np.asarray(rows["episode_index"].to_numpy())
+    rows = snapshot.splits.read(["episode_index", "split"], _of_assignment(snapshot))
+    splits = sorted(rows["split"].unique().to_pylist())
     if split not in splits:
         raise NotFoundError(
             f"Split {split!r} is not in {place}: it has {splits}. Correct the name.",
@@ -137,18 +143,25 @@ def _assigned(
             expected=splits,
             **place.facts(),
         )
-    return rows.filter(pc.equal(rows["split"], split))
+    return np.asarray(rows.filter(pc.equal(rows["split"], split))["episode_index"].to_numpy())
 
 
-def _is_among(ids: pa.ChunkedArray, known: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pc.is_in(ids, value_set=known.combine_chunks())
+def _of_assignment(snapshot: Snapshot) -> str:
+    assert snapshot.release is not None
+    return equals("assignment_id", snapshot.release["assignment_id"])
 
 
-def _check_assigned(table: pa.Table, assigned: pa.Table, place: Place) -> None:
-    if len(table) != len(assigned):
-        is_held = _is_among(assigned["episode_id"], table["episode_id"])
-        lost = assigned.filter(pc.invert(is_held))["episode_id"].to_pylist()
-        raise _not_found(lost, table, place)
+def _check_assigned(
+    snapshot: Snapshot, table: pa.Table, assigned: Int64Array, place: Place
+) -> None:
+    """Refuse a release of which some episode is not there to read."""
+    if len(table) == len(assigned):
+        return
+    assert snapshot.splits is not None
+    lost = np.setdiff1d(assigned, table["episode_index"].to_numpy())
+    rows = snapshot.splits.read(["episode_index", "episode_id"], _of_assignment(snapshot))
+    is_lost = pc.is_in(rows["episode_index"], value_set=pa.array(lost))
+    raise _not_found(rows.filter(is_lost)["episode_id"].to_pylist(), table, place)
 
 
 def _only(table: pa.Table, named: Sequence[str | int], place: Place) -> pa.Table:

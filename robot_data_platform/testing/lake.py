@@ -84,6 +84,10 @@ def add_upload(
     return episodes
 
 
+UNKNOWN = -1
+"""Index of an episode that is released and not there."""
+
+
 def release_lake(
     root: Path | str, dataset: str, release: str, split_by_episode_id: Mapping[str, str]
 ) -> None:
@@ -91,7 +95,12 @@ def release_lake(
     lake = Lake(root)
     assignment = f"as_{release}"
     splits = lake.ensure(dataset, "splits")
-    rows = [_split_row(splits.schema, assignment, *entry) for entry in split_by_episode_id.items()]
+    held = lake.open(dataset, "episodes").read(["episode_id", "episode_index"]).to_pylist()
+    index_by_id = {row["episode_id"]: row["episode_index"] for row in held}
+    rows = [
+        _split_row(splits.schema, assignment, episode, index_by_id.get(episode, UNKNOWN), split)
+        for episode, split in split_by_episode_id.items()
+    ]
     append_rows(splits.uri, pa.Table.from_pylist(rows, splits.schema), properties=_PROPERTIES)
     tables = [lake.open(dataset, name) for name in ("gops", "frames", "episodes", "splits")]
     for table in tables:
@@ -248,12 +257,14 @@ def _camera_facts(camera: str, shape: LakeShape) -> dict[str, object]:
     return {"name": camera, "width_px": shape.width_px, "height_px": shape.height_px}
 
 
-def _split_row(schema: pa.Schema, assignment: str, episode: str, split: str) -> dict[str, object]:
+def _split_row(
+    schema: pa.Schema, assignment: str, episode: str, index: int, split: str
+) -> dict[str, object]:
     texts = {field.name: "built" for field in schema if pa.types.is_string(field.type)}
     return {
         **texts,
         "assignment_id": assignment,
         "episode_id": episode,
-        "episode_index": -1,
+        "episode_index": index,
         "split": split,
     }
