@@ -66,6 +66,8 @@ fuzz: $(DEV) ## read 20,000 spoilt sources of every format, keep those that fail
 space: $(DEV) ## make wrong every calibration fault that people make, tell which are found and named
 	$(BIN)/pip install -qq -c constraints.txt --no-deps gym-aloha gym-hil
 	$(BIN)/python -m robot_data_platform_tests.spatial.suite
+	$(BIN)/python -m robot_data_platform_tests.spatial.small_shifts --seeds 12
+	$(BIN)/python -m robot_data_platform_tests.spatial.proposals
 
 crash: $(DEV) ## kill 200 ingestions, on local processes and on Ray, and compare what comes of it
 	$(BIN)/python -m robot_data_platform_tests.faults.crash --kills $(KILLS)

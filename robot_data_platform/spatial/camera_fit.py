@@ -247,6 +247,12 @@ def twist_motion(twist: Float64Array) -> Float64Array:
     return motion
 
 
+def motion_twist(motion: Float64Array) -> Float64Array:
+    """Return what `twist_motion` makes a rigid transform of, (6,)."""
+    cv2 = import_spatial("cv2")
+    return np.concatenate([cv2.Rodrigues(motion[:3, :3])[0][:, 0], motion[:3, 3]])
+
+
 def sampled(
     distance: npt.NDArray[np.float32], pixels: Float64Array
 ) -> tuple[Float64Array, Float64Array]:

@@ -73,6 +73,13 @@ class MaskedCamera:
         return link_poses(self.episode.robot, self.joints)
 
     @cached_property
+    def places(self) -> Float64Array:
+        """base_from_cam, (S, 4, 4), as declared."""
+        return camera_places(
+            self.episode.robot, self.camera, self.parent_from_cam, self.base_from_link
+        )
+
+    @cached_property
     def declared(self) -> Drawing:
         """What it should see as declared."""
         return drawn_with(self, Deviation(kind=FOCAL), np.zeros(1))

@@ -51,6 +51,8 @@ _CODES = {
 }
 _GRABCUT_SPREAD = np.repeat([np.radians(2.0), 0.03], 3) / np.sqrt(3)
 """Least deviation of a place from masks that lean on its projection: 2 degrees and 3 cm."""
+_MAX_MOVING_FRAMES = 4
+"""A camera on the robot sees its hand much the same in all frames."""
 _SHARPENINGS = 2
 _MIN_BIC_GAIN = 6.0
 """By which a group has to beat no change, to be told."""
@@ -195,7 +197,8 @@ def masked_camera(
     )
     if len(masks.frames) < 3:
         return None
-    kept = np.unique(np.linspace(0, len(masks.frames) - 1, MAX_FITTED_FRAMES).round().astype(int))
+    number = MAX_FITTED_FRAMES if camera.is_static else _MAX_MOVING_FRAMES
+    kept = np.unique(np.linspace(0, len(masks.frames) - 1, number).round().astype(int))
     places = shown[masks.frames[kept]]
     return MaskedCamera(
         episode=episode,
