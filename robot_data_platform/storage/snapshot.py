@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
@@ -94,8 +95,8 @@ def open_snapshot(
 ) -> Snapshot:
     """Pin a dataset: at a release, at a version of ``episodes``, or as it is now.
 
-    ``episodes`` is opened first, then ``frames``, then ``gops``: whatever an episode names was
-    written before it.
+    ``episodes`` is opened first: whatever an episode names was written before it. The others are
+    opened at a time, as each takes a store several answers.
 
     Raises
     ------
@@ -117,11 +118,16 @@ def open_snapshot(
     if version is not None:
         pinned["episodes"] = version
     has_splits = row is None or "splits" in pinned
+    episodes = lake.open(dataset, "episodes", pinned.get("episodes"))
+    with ThreadPoolExecutor(3) as pool:
+        frames = pool.submit(lake.open, dataset, "frames", pinned.get("frames"))
+        gops = pool.submit(lake.open, dataset, "gops", pinned.get("gops"))
+        splits = pool.submit(lake.find, dataset, "splits", pinned.get("splits"))
     return Snapshot(
         dataset=dataset,
-        episodes=lake.open(dataset, "episodes", pinned.get("episodes")),
-        frames=lake.open(dataset, "frames", pinned.get("frames")),
-        gops=lake.open(dataset, "gops", pinned.get("gops")),
-        splits=lake.find(dataset, "splits", pinned.get("splits")) if has_splits else None,
+        episodes=episodes,
+        frames=frames.result(),
+        gops=gops.result(),
+        splits=splits.result() if has_splits else None,
         release=row,
     )
