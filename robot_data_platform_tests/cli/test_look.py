@@ -37,6 +37,30 @@ def test_episodes_tells_what_became_of_each(lab: Lab) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("options", "indices"),
+    [
+        (["--status", "ok"], [2, 3]),
+        (["--status", "quarantined"], [0]),
+        (["--status", "ok", "--limit", 1], [2]),
+        (["--limit", 3], [0, 1, 2]),
+        (["--limit", 9], [0, 1, 2, 3]),
+        (["--robot", "no such robot"], []),
+        (["--task", "it's; no task"], []),
+    ],
+)
+def test_episodes_lists_those_that_are_asked_for(
+    lab: Lab, options: list[object], indices: list[int]
+) -> None:
+    found = lab.rdp_json("episodes", DATASET, *options)
+    assert [facts["episode_index"] for facts in found] == indices
+
+
+def test_episodes_of_an_upload_are_all_of_it_and_of_another_none(lab: Lab) -> None:
+    assert len(lab.rdp_json("episodes", DATASET, "--upload", lab.upload)) == len(lab.episodes)
+    assert lab.rdp_json("episodes", DATASET, "--upload", "20200101t000000z-robot-0000") == []
+
+
 def test_episodes_tells_the_pictures_of_each_camera(lab: Lab) -> None:
     found = lab.rdp_json("episodes", DATASET)[-1]["cameras"]["env"]
     assert (found["frames"], found["codec"], found["fps"]) == (9, "h264", pytest.approx(25))

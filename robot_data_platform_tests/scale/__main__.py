@@ -52,7 +52,7 @@ def main(arguments: list[str] | None = None) -> None:
         if part == "dagster":
             from robot_data_platform_tests.scale.orchestration import measure_partitions
 
-            measure_partitions(options.folder, say, save)
+            measure_partitions(say, save)
             continue
         for size in options.sizes:
             measure_lake(part, Shape(num_episodes=size, num_uploads=options.uploads), options, save)

@@ -9,7 +9,7 @@ import sys
 import time
 import urllib.request
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -61,13 +61,15 @@ COPIED = {
 Save = Callable[[str, str, dict[str, Any]], None]
 
 
-def measure_partitions(folder: Path, say: Callable[[str], None], save: Save) -> None:
+def measure_partitions(
+    say: Callable[[str], None], save: Save, sizes: Sequence[int] = SIZES
+) -> None:
     """Fill an instance step by step, and measure it at each size."""
     with TemporaryDirectory(dir="/tmp") as work:
         Path(work).chmod(0o755)
         with running(Path(work)) as port, instance_on(Path(work), port) as instance:
             database = f"host=127.0.0.1 port={port} user={ROLE} dbname={ROLE}"
-            measure_sizes(instance, Path(work), database, say, save)
+            measure_sizes(instance, Path(work), database, say, save, sizes)
 
 
 @contextmanager
@@ -90,11 +92,12 @@ def measure_sizes(
     database: str,
     say: Callable[[str], None],
     save: Save,
+    sizes: Sequence[int],
 ) -> None:
     """Measure an instance at rising numbers of ingested uploads."""
     platform = Platform(lake=str(folder / "lake"), landing=str(folder / "landing"))
     filled = 0
-    for size in SIZES:
+    for size in sizes:
         say(f"filling {size:,} partitions")
         fill(instance, platform, range(filled, size), database)
         filled = size

@@ -13,7 +13,10 @@ import pytest
 from robot_data_platform_tests.scale.__main__ import tidy
 from robot_data_platform_tests.scale.lake import Shape, built
 from robot_data_platform_tests.scale.measures import MEASURES, Place, measured
+from robot_data_platform_tests.scale.on_s3 import session_on_s3
+from robot_data_platform_tests.scale.orchestration import measure_partitions
 from robot_data_platform_tests.scale.page import END, START, render
+from robot_data_platform_tests.scale.postgres import programs
 from robot_data_platform_tests.scale.session import (
     command_names,
     compaction_names,
@@ -32,10 +35,23 @@ Taken = Mapping[str, Mapping[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def taken(tmp_path_factory: pytest.TempPathFactory) -> Taken:
-    """What each measure returned, all on one lake, in this process."""
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A lake and its landing folder."""
     shape = Shape(num_episodes=EPISODES, num_uploads=UPLOADS)
-    folder = built(tmp_path_factory.mktemp("scale") / "lake", shape, lambda text: None)
+    return built(tmp_path_factory.mktemp("scale") / "lake", shape, lambda text: None)
+
+
+@pytest.fixture(scope="module")
+def on_s3(folder: Path) -> Taken:
+    """What some measures returned on a copy of the lake as it was built, on S3."""
+    names = ["compact_frames", "split", "release", "open_release", "lineage_model"]
+    with session_on_s3(folder, lambda text: None, 1, lambda name, result: None) as session:
+        return session.run(names)
+
+
+@pytest.fixture(scope="module")
+def taken(folder: Path, on_s3: Taken) -> Taken:
+    """What each measure returned, all on one lake, in this process."""
     place = Place(lake_root=str(folder / "lake"), landing_root=str(folder / "landing"))
     results = {name: measured(name, place) for name in compaction_names()}
     tidy(place.lake, lambda text: None)
@@ -87,6 +103,21 @@ def test_lineage_and_impact_agree(taken: Taken) -> None:
 
 def test_an_upload_goes_through_every_step(taken: Taken) -> None:
     assert {"raw_episodes", "quality_results"} <= facts(taken, "add")["step_s"].keys()
+
+
+def test_a_lake_on_s3_gives_the_same_answers(taken: Taken, on_s3: Taken) -> None:
+    for name, result in on_s3.items():
+        assert result["facts"] == facts(taken, name)
+
+
+def test_partitions_are_measured_on_postgresql_at_each_size() -> None:
+    if programs() is None:
+        pytest.skip("PostgreSQL is absent: install Debian's package postgresql")
+    found: dict[str, dict[str, Any]] = {}
+    measure_partitions(lambda text: None, lambda part, size, r: found.update({size: r}), (5, 12))
+    assert found.keys() == {"5", "12"}
+    assert found["5"].keys() == found["12"].keys()
+    assert all(seconds > 0 for seconds in found["12"].values())
 
 
 def test_every_landed_upload_has_other_content(tmp_path: Path) -> None:
