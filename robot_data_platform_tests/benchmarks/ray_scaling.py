@@ -18,7 +18,12 @@ from robot_data_platform.video.settings import GopSettings
 from robot_data_platform_tests.compute.uploads import RUN, land
 
 SHAPE = RawlogShape(
-    num_episodes=8, num_rows=800, cameras=("top",), rows_per_picture=1, width_px=640, height_px=480
+    num_episodes=16,
+    num_rows=1600,
+    cameras=("top",),
+    rows_per_picture=1,
+    width_px=640,
+    height_px=480,
 )
 UPLOAD = "u1"
 NUM_ROUNDS = 3

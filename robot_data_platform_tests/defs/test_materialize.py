@@ -8,6 +8,11 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+from dagster._core.remote_origin import (  # noqa: TID251 (only a daemon queues runs in public)
+    RegisteredCodeLocationOrigin,
+    RemoteJobOrigin,
+    RemoteRepositoryOrigin,
+)
 
 from robot_data_platform.core.schema import TABLES
 from robot_data_platform.defs import runs
@@ -139,19 +144,39 @@ def test_a_suite_links_to_the_page_that_tells_of_it(graph: Graph, suite: str) ->
     assert metadata["data_docs"].value == path.replace(graph.lake.root, "http://pages.lab:3001")
 
 
-def test_an_ingestion_requests_the_release_of_its_dataset(graph: Graph) -> None:
+def ingested(graph: Graph) -> dg.RunStatusSensorContext:
+    """Return what the sensor is told when an ingestion has ended."""
     run = next(r for r in graph.instance.get_runs() if r.job_name == "ingest_upload")
     event = graph.instance.get_records_for_run(run.run_id).records[-1].event_log_entry
-    context = dg.build_run_status_sensor_context(
+    return dg.build_run_status_sensor_context(
         sensor_name="release_after_ingest",
         dagster_event=event.get_dagster_event(),
         dagster_instance=graph.instance,
         dagster_run=run,
         resources={"platform": graph.platform},
     )
-    request = release_after_ingest(context)
+
+
+def test_an_ingestion_requests_the_release_of_its_dataset(graph: Graph) -> None:
+    request = release_after_ingest(ingested(graph))
     assert isinstance(request, dg.RunRequest)
     assert request.partition_key == DATASET
+
+
+def test_a_release_that_waits_is_not_requested_again(graph: Graph) -> None:
+    location = RegisteredCodeLocationOrigin(location_name="here")
+    repository = RemoteRepositoryOrigin(location, repository_name="__repository__")
+    waiting = dg.DagsterRun(
+        job_name="release_dataset",
+        status=dg.DagsterRunStatus.QUEUED,
+        tags={"rdp/dataset": DATASET},
+        remote_job_origin=RemoteJobOrigin(repository, job_name="release_dataset"),
+    )
+    graph.instance.add_run(waiting)
+    try:
+        assert isinstance(release_after_ingest(ingested(graph)), dg.SkipReason)
+    finally:
+        graph.instance.delete_run(waiting.run_id)
 
 
 def test_an_upload_that_is_refused_fails_with_the_reason(graph: Graph, tmp_path: Path) -> None:
