@@ -56,7 +56,8 @@ _LARGEST = {
     CENTRE: np.array([80.0, 80.0]),
     JOINT: np.radians([25.0]),
 }
-"""Deviations beyond are not small: a fit that comes to one has lost itself."""
+"""In the units of `_STEPS`, pixels of pictures at most 320 wide. Deviations beyond are not small:
+a fit that comes to one has lost itself."""
 _ROBUST_PX = 4.0
 _NUM_FITTED = 4
 """Groups that are fitted, of those that a first step helps."""
