@@ -19,6 +19,7 @@ from pathlib import Path
 
 from robot_data_platform.compute.ingestion import Workplace
 from robot_data_platform.compute.listing import list_episodes
+from robot_data_platform.compute.upkeep_policy import UpkeepPolicy
 from robot_data_platform.core.measurement_schema import MEASUREMENTS
 from robot_data_platform.core.run import RunInfo
 from robot_data_platform.curation.release import create_release
@@ -127,8 +128,8 @@ def _impact(place: Place, column: str) -> Measure:
 
 
 def _compact(place: Place, table: str) -> Measure:
-    uri = place.lake.table_uri(DATASET, table)
-    return lambda: {"changed": bool(compact(uri))}
+    uri, policy = place.lake.table_uri(DATASET, table), UpkeepPolicy().compaction_of(table)
+    return lambda: {"changed": bool(compact(uri, policy))}
 
 
 def _add(place: Place) -> Measure:
