@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 FOLDER = "_data_docs"
 """Folder of a dataset that holds them, by ingestion and suite."""
-INDEX = "index.html"
+RESULTS = "validations"
+"""Folder of the page that tells what held. The site's first page fetches what lists it from the
+network, and is empty without one."""
 
 _PAGE = re.compile(rf"[^/]+/{FOLDER}/[^/]+/[^/]+/.+\.html")
 
@@ -32,7 +34,7 @@ class DocsFacts(TypedDict):
     ingestion_id: str
     suite: str
     uri: str
-    """Of the first page: a path, or an ``s3://`` URI."""
+    """Of the page of results: a path, or an ``s3://`` URI."""
     key: str
     """The same within the lake."""
 
@@ -47,12 +49,13 @@ def site_run(ingestion: Ingestion) -> SiteRun:
 
 
 def write_pages(ingestion: Ingestion, suite: str, pages: Mapping[str, bytes]) -> str:
-    """Write the pages of a suite, the first one last; return the key of that within the lake."""
+    """Write the pages of a suite, that of its results last; return the key of that in the lake."""
     folder = join(ingestion.dataset, FOLDER, ingestion.ingestion_id, suite)
     store = object_store(ingestion.workplace.lake_root)
-    for path in sorted(pages, key=lambda path: path == INDEX):
+    (results,) = (path for path in pages if path.startswith(f"{RESULTS}/"))
+    for path in (*(path for path in pages if path != results), results):
         store.put_bytes(pages[path], join(folder, path))
-    return join(folder, INDEX)
+    return join(folder, results)
 
 
 def list_pages(lake: Lake, dataset: str) -> list[DocsFacts]:
@@ -78,7 +81,7 @@ def list_pages(lake: Lake, dataset: str) -> list[DocsFacts]:
             key="/".join(parts),
         )
         for parts in found
-        if len(parts) == 5 and parts[4] == INDEX and parts[2] in upload_of
+        if len(parts) > 5 and parts[4] == RESULTS and parts[2] in upload_of
     ]
     return sorted(facts, key=lambda each: (each["upload"], each["suite"]))
 
@@ -93,7 +96,7 @@ def read_page(lake: Lake, key: str) -> bytes:
     """
     if not _PAGE.fullmatch(key) or ".." in key.split("/"):
         raise NotFoundError(
-            f"{key!r:.200} is no page of Data Docs: expected DATASET/{FOLDER}/…/{INDEX}. "
+            f"{key!r:.200} is no page of Data Docs: expected DATASET/{FOLDER}/….html. "
             "`rdp docs list DATASET` lists them.",
             kind=ErrorKind.UPLOAD_NOT_FOUND,
         )
