@@ -122,7 +122,7 @@ def _add_row(commands: Results) -> list[list[str]]:
         return []
     large, small = commands[MILLION]["add"], commands[TEN_THOUSAND]["add"]
     wall, cpu = (large[key] / small[key] for key in ("wall_s", "cpu_s"))
-    reached = "yes" if max(wall, cpu) <= ADD_BAR else "**no**"
+    reached = "yes" if wall <= ADD_BAR else "**no**"
     what = "adding an upload, over the same at 10,000"
     return [[what, f"{ADD_BAR:g}", number(wall), number(cpu), reached]]
 
