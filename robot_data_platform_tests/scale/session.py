@@ -29,6 +29,7 @@ REPOSITORY = Path(__file__).parents[2]
 NOT_AGAIN = ("split", "release", "split_again", "compact_")
 """Measures of which the second time would find everything done."""
 NEW_SHAPE = replace(SHAPE, num_episodes=3)
+NUM_CONTENTS = 8
 
 Results = dict[str, dict[str, Any]]
 
@@ -90,9 +91,12 @@ class Session:
 
 
 def landed(place: Place, number: int) -> Place:
-    """Land a new small upload, another one for each number, and return the place with it."""
+    """Land a new small upload, named by its number, and return the place with it.
+
+    Its pictures, which show a number of 16 bits, are those of another one after `NUM_CONTENTS`.
+    """
     upload = f"20270101t{number:06d}z-{DATASET}-0000"
-    shape: RawlogShape = replace(NEW_SHAPE, seed=number + 1)
+    shape: RawlogShape = replace(NEW_SHAPE, seed=1 + number % NUM_CONTENTS)
     land(place.workplace, DATASET, upload, shape)
     return replace(place, upload=upload)
 
