@@ -104,7 +104,7 @@ def _bars(results: Results) -> str:
             ["peak memory of any of these", f"{PEAK_BAR_MB:,} MB", f"{peak:,} MB", "", reached]
         )
     header = ["at a million episodes", "wanted, at most", "wall", "processor", "reached"]
-    return "### Measured and wanted\n\n" + table(header, rows)
+    return "### Measured on a local disk, and wanted\n\n" + table(header, rows)
 
 
 def _seconds(taken: Results) -> tuple[str, str]:
