@@ -181,10 +181,13 @@ def test_the_command_prints_and_serves_the_same(lake: Lake) -> None:
         [*rdp, "--serve", "0"], env=environment, stderr=subprocess.PIPE, text=True
     ) as server:
         assert server.stderr is not None
-        url = server.stderr.readline().split()[-1]
-        with urllib.request.urlopen(url) as answer:
-            served = parsed(answer.read().decode())
-        server.terminate()
+        try:
+            # Libraries may warn before.
+            line = next(line for line in server.stderr if line.startswith("Serving"))
+            with urllib.request.urlopen(line.split()[-1], timeout=60) as answer:
+                served = parsed(answer.read().decode())
+        finally:
+            server.kill()
     changing = "rdp_oldest_waiting_upload_seconds"
     first = {k: v for k, v in parsed(printed.stdout).items() if k[0] != changing}
     assert first == {k: v for k, v in served.items() if k[0] != changing}
