@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +10,7 @@ import pyarrow as pa
 
 from robot_data_platform.reader.columns import ColumnValues, TextValues, Values, column_values
 from robot_data_platform.reader.frame_rows import FrameRows
-from robot_data_platform.reader.row_index import positions_of, where_rows
+from robot_data_platform.reader.row_index import chosen_parts
 from robot_data_platform.reader.row_source import PictureRefs, Rows, picture_refs
 
 Int64Array = npt.NDArray[np.int64]
@@ -60,7 +59,7 @@ class RamRows:
         columns = {name: _Held(len(index)) for name in rows.columns}
         refs = {camera: _HeldRefs(len(index)) for camera in rows.cameras}
         num_found = 0
-        for table, position in self._parts():
+        for table, position in chosen_parts(rows.frames, rows.names, rows.episodes, index.start):
             rows.verify(table, position)
             for name, held in columns.items():
                 held.put(position, column_values(table[name]))
@@ -73,18 +72,6 @@ class RamRows:
             columns={name: held.values() for name, held in columns.items()},
             refs={camera: held_refs.refs() for camera, held_refs in refs.items()},
         )
-
-    def _parts(self) -> Iterator[tuple[pa.Table, Int64Array]]:
-        """Yield the rows of the chosen episodes with their positions, a batch at a time."""
-        rows = self._rows
-        for batch in rows.frames.batches(rows.names, where_rows(rows.episodes), with_row_id=True):
-            table = pa.Table.from_batches([batch])
-            position = positions_of(table, rows.episodes, rows.index.start)
-            if position.size and position.min() < 0:
-                table = table.filter(pa.array(position >= 0))
-                position = position[position >= 0]
-            if len(position):
-                yield table, position
 
 
 class _HeldRefs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +17,7 @@ from robot_data_platform.storage.table import LakeTable
 
 Int64Array = npt.NDArray[np.int64]
 
+_COLUMNS = ["episode_index", "frame_index", "timestamp_ns"]
 NO_ROW = np.iinfo(np.uint64).max
 """Row id that Lance never gives."""
 
@@ -78,27 +79,42 @@ def scan_rows(frames: LakeTable, episodes: EpisodeSet, place: Place) -> RowIndex
     row_id = np.full(start[-1] + 1, NO_ROW, dtype=np.uint64)
     timestamp_ns = np.zeros(start[-1] + 1, dtype=np.int64)
     num_rows = 0
-    for table in _tables(frames, episodes):
-        position = positions_of(table, episodes, start)
-        if position.size and position.min() < 0:
-            table = table.filter(pa.array(position >= 0))
-            position = position[position >= 0]
+    for table, position in chosen_parts(frames, _COLUMNS, episodes, start):
         row_id[position] = table["_rowid"].to_numpy()
         timestamp_ns[position] = table["timestamp_ns"].to_numpy()
         num_rows += len(position)
     if num_rows != start[-1] or (row_id[:-1] == NO_ROW).any():
-        raise _not_numbered(pa.concat_tables(_tables(frames, episodes)), episodes, place)
+        raise _not_numbered(frames, episodes, place)
     return RowIndex(row_id=row_id[:-1], timestamp_ns=timestamp_ns[:-1], start=start)
 
 
-def _tables(frames: LakeTable, episodes: EpisodeSet) -> Iterator[pa.Table]:
-    """Yield which rows there are, a batch at a time: all at once would take the memory twice."""
-    columns = ["episode_index", "frame_index", "timestamp_ns"]
+def chosen_parts(
+    frames: LakeTable, columns: Sequence[str], episodes: EpisodeSet, start: Int64Array
+) -> Iterator[tuple[pa.Table, Int64Array]]:
+    """Yield the rows of the chosen episodes with their positions, a batch at a time.
+
+    All at once would take the memory twice.
+
+    Parameters
+    ----------
+    frames : LakeTable
+        The table of rows.
+    columns : sequence of str
+        Of them ``episode_index`` and ``frame_index``; ``_rowid`` is there besides.
+    episodes, start
+        As `positions_of` takes them.
+    """
     # Through an index, nearly all rows take longer than all of them without it.
-    is_most = 2 * int(episodes.num_rows.sum()) > frames.count_rows()
+    is_most = 2 * int(start[-1]) > frames.count_rows()
     where = None if is_most else where_rows(episodes)
     for batch in frames.batches(columns, where, with_row_id=True):
-        yield pa.Table.from_batches([batch])
+        table = pa.Table.from_batches([batch])
+        position = positions_of(table, episodes, start)
+        if position.size and position.min() < 0:
+            table = table.filter(pa.array(position >= 0))
+            position = position[position >= 0]
+        if len(position):
+            yield table, position
 
 
 def where_rows(episodes: EpisodeSet) -> str:
@@ -109,10 +125,16 @@ def where_rows(episodes: EpisodeSet) -> str:
     return in_range("episode_index", first, last + 1)
 
 
-def _not_numbered(table: pa.Table, episodes: EpisodeSet, place: Place) -> DataFaultError:
+def _not_numbered(frames: LakeTable, episodes: EpisodeSet, place: Place) -> DataFaultError:
     """Return the error for the first episode whose rows are not numbered as they should be."""
-    number = episodes.number_of(table["episode_index"].to_numpy())
-    frame_index = table["frame_index"].to_numpy()
+    parts = chosen_parts(frames, _COLUMNS[:2], episodes, first_positions(episodes))
+    tables = [table for table, _ in parts]
+    none = np.zeros(0, dtype=np.int64)
+    index, frame_index = (
+        np.concatenate([none, *(table[name].to_numpy() for table in tables)])
+        for name in _COLUMNS[:2]
+    )
+    number = episodes.number_of(index)
     for wrong, num_rows in enumerate(episodes.num_rows.tolist()):
         found = np.sort(frame_index[number == wrong])
         if not np.array_equal(found, np.arange(num_rows)):

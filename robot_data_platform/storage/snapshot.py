@@ -122,12 +122,13 @@ def open_snapshot(
     with ThreadPoolExecutor(3) as pool:
         frames = pool.submit(lake.open, dataset, "frames", pinned.get("frames"))
         gops = pool.submit(lake.open, dataset, "gops", pinned.get("gops"))
-        splits = pool.submit(lake.find, dataset, "splits", pinned.get("splits"))
+        pinned_splits = pinned.get("splits")
+        splits = pool.submit(lake.find, dataset, "splits", pinned_splits) if has_splits else None
     return Snapshot(
         dataset=dataset,
         episodes=episodes,
         frames=frames.result(),
         gops=gops.result(),
-        splits=splits.result() if has_splits else None,
+        splits=splits.result() if splits else None,
         release=row,
     )

@@ -132,6 +132,13 @@ def test_a_row_that_is_lost_or_doubled_is_found_when_the_dataset_is_opened(own: 
     assert doubled.value.kind is lost.value.kind is ErrorKind.ROW_MISMATCH
 
 
+def test_a_dataset_that_lost_all_of_its_rows_is_refused(own: LakeModel) -> None:
+    frames_of(own).delete("true")
+    with pytest.raises(DataFaultError, match=r"got 0 rows.*expected 20") as caught:
+        RobotLanceDataset(own.root, own.dataset)
+    assert caught.value.kind is ErrorKind.ROW_MISMATCH
+
+
 def test_rows_that_count_right_but_number_wrong_are_found(own: LakeModel) -> None:
     frames_of(own).update({"frame_index": "6"}, where="episode_index = 1 AND frame_index = 7")
     episode = own.episodes[1].episode_id

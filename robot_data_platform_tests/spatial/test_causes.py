@@ -9,6 +9,8 @@ import pytest
 
 from robot_data_platform.spatial.camera_checks import difference
 from robot_data_platform.spatial.check import EpisodeCheck, check_episode
+from robot_data_platform.spatial.continuous_causes import continuous_causes
+from robot_data_platform.spatial.diagnosis import masked_camera
 from robot_data_platform.spatial.measure import measure_episode
 from robot_data_platform_tests.golden.faults import gross_faults, moved
 from robot_data_platform_tests.golden.reading import (
@@ -78,6 +80,19 @@ def test_a_moved_camera_is_proposed_back_to_its_place(camera: str, moved_m: floa
     assert shift_m < 0.015
     assert turn_deg < 0.6
     assert causes(checked) == {camera: "camera_has_moved"}
+
+
+# Moved by 5 cm, this camera has fits that leave the picture, where they contradict nothing.
+def test_a_deviation_that_is_told_covers_masks_better_than_what_is_declared() -> None:
+    rng = np.random.default_rng([0, *b"wrist"])
+    fault = Fault(place={"wrist": moved(rng, shift_m=0.049, turn_deg=2)})
+    seen = episode(recording("panda"), fault, with_masks=rng)
+    (wrist,) = (camera for camera in seen.cameras if camera.name == "wrist")
+    masked = masked_camera(seen, wrist)
+    assert masked is not None
+    found = continuous_causes(masked)
+    assert found
+    assert min(fit.iou for fit in found) > masked.declared_iou
 
 
 @pytest.mark.parametrize("late_ms", [-60.0, 100.0])
