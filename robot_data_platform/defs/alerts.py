@@ -8,6 +8,7 @@ import dagster as dg
 from robot_data_platform.compute.quarantined import QuarantinedEpisode, quarantined_episodes
 from robot_data_platform.core.time_base import NS_PER_S
 from robot_data_platform.defs.failures import failure_kind, failure_reason, failures
+from robot_data_platform.defs.lost_retries import WILL_RETRY_TAG, is_requested_again
 from robot_data_platform.defs.resources import Platform
 from robot_data_platform.defs.run_subject import subject_of
 from robot_data_platform.errors import ErrorKind, InvalidInputError
@@ -19,8 +20,6 @@ from robot_data_platform.telemetry.secrets import redacted
 
 TOLD_TAG = "rdp/told."
 """Start of the run tag that says that a channel took the run's alert: none is told twice."""
-WILL_RETRY_TAG = "dagster/will_retry"
-"""Dagster's tag of a failed run that it starts again by itself; only the last one is told of."""
 REASONS_SHOWN = 5
 INTERVAL_S = 15
 
@@ -31,8 +30,12 @@ INTERVAL_S = 15
     description="Tells of every failed run: in its log, and by webhook and e-mail where set.",
 )
 def tell_of_failures(context: dg.RunFailureSensorContext) -> dg.SkipReason | None:
-    """Tell of a run that failed for good, be it by a blocking check."""
-    if context.dagster_run.tags.get(WILL_RETRY_TAG) == "true":
+    """Tell of a run that failed for good, be it by a blocking check.
+
+    One that is run again is not told of, as long as nothing can lose that.
+    """
+    run = context.dagster_run
+    if run.tags.get(WILL_RETRY_TAG) == "true" and is_requested_again(run):
         return None
     alert = _failure_alert(context)
     context.log.error(

@@ -25,6 +25,7 @@ from robot_data_platform.defs.jobs import (
     ingest_upload,
     release_dataset,
 )
+from robot_data_platform.defs.lost_retries import lost_retries
 from robot_data_platform.defs.resources import Platform
 from robot_data_platform.defs.upkeep import (
     history_pruning,
@@ -54,7 +55,13 @@ def build_definitions(platform: Platform | None = None) -> dg.Definitions:
             asset_checks=[*INGEST_CHECKS, *CURATE_CHECKS],
             jobs=[ingest_upload, check_upload, release_dataset, maintenance, history_pruning],
             schedules=[nightly_maintenance, nightly_history_pruning],
-            sensors=[new_uploads, release_after_ingest, tell_of_failures, tell_of_quarantine],
+            sensors=[
+                new_uploads,
+                release_after_ingest,
+                lost_retries,
+                tell_of_failures,
+                tell_of_quarantine,
+            ],
             resources={"platform": platform or Platform()},
             executor=dg.in_process_executor,
         )

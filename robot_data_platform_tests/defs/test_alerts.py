@@ -167,6 +167,20 @@ def test_a_run_that_dagster_starts_again_is_not_told_of(
     assert hook.received == []
 
 
+def test_a_dead_run_that_is_requested_no_more_is_told_of_though_dagster_means_to_retry_it(
+    instance: dg.DagsterInstance,
+    platform: Platform,
+    put: Put,
+    hook: WebhookServer,
+    ticker: MakeTicker,
+) -> None:
+    sensor = ticker(tell_of_failures)
+    run_id = ingest(instance, platform, put(UPLOAD))
+    instance.add_run_tags(run_id, {"dagster/will_retry": "true", "rdp/attempt": "3"})
+    sensor.tick()
+    assert len(hook.received) == 1
+
+
 def _video(path: Path, num_frames: int, draw: Draw) -> Path:
     return write_video(path, num_frames, picture=draw)
 

@@ -53,6 +53,7 @@ def test_a_schedule_and_the_sensors_are_there() -> None:
     assert names >= {
         "new_uploads",
         "release_after_ingest",
+        "lost_retries",
         "tell_of_failures",
         "tell_of_quarantine",
         "nightly_maintenance",

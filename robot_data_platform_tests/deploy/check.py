@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -46,7 +46,14 @@ class Check:
     seconds_by_step: dict[str, float] = field(default_factory=dict)
 
     def run(self, reader: Future[Path]) -> None:
-        """Do every step; the first that fails ends the check."""
+        """Do every step; the first that fails ends the check, and what is known is told."""
+        try:
+            self._run(reader)
+        except BaseException:
+            self._tell_state()
+            raise
+
+    def _run(self, reader: Future[Path]) -> None:
         self._timed("strangers are refused", self.refuse_strangers)
         self._timed("a robot uploads", self.upload_as_robot)
         self._timed("daemon and code location are killed", self.crash)
@@ -117,6 +124,14 @@ class Check:
         assert told["uploads"] == [UPLOAD]
         assert {source["path"] for source in told["sources"]} >= {"meta/info.json"}
         assert all(source["sha256"] for source in told["sources"])
+
+    def _tell_state(self) -> None:
+        with suppress(OSError):
+            for run in self._ingestions():
+                say(str(run))
+        for name in ("daemon", "code-location"):
+            if name in self.stack.running:
+                say(f"{name} said last:\n{self.stack.running[name].tail()}")
 
     def _timed(self, step: str, do: Callable[[], None]) -> None:
         began = time.monotonic()

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.error import HTTPError
 
 RUNS = """query($tags: [ExecutionTag!]) { runsOrError(filter: {tags: $tags}) { ... on Runs {
-  results { runId status jobName stepStats { stepKey status } } } } }"""
+  results { runId status jobName tags { key value } stepStats { stepKey status } } } } }"""
 
 MODELS = """{ assetOrError(assetKey: {path: ["trained_models"]}) { ... on Asset {
   assetMaterializations { metadataEntries { label ... on TextMetadataEntry { text } } } } } }"""
@@ -24,6 +24,7 @@ class Run:
     job: str
     status: str
     status_by_step: dict[str, str]
+    tags: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +53,7 @@ class Web:
                 job=run["jobName"],
                 status=run["status"],
                 status_by_step={step["stepKey"]: step["status"] for step in run["stepStats"]},
+                tags={tag["key"]: tag["value"] for tag in run["tags"]},
             )
             for run in found
         ]

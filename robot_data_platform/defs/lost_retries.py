@@ -1,0 +1,105 @@
+"""The sensor that requests anew the runs whose process died and whose retry was lost as well."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import dagster as dg
+from dagster._core.events import RunFailureReason  # noqa: TID251 (not public)
+from dagster._core.execution.retries import (  # noqa: TID251 (Dagster's own rule, not public)
+    auto_reexecution_should_retry_run,
+)
+
+from robot_data_platform.defs.jobs import check_upload, ingest_upload, release_dataset
+from robot_data_platform.defs.run_subject import DATASET_TAG, UPLOAD_TAG
+from robot_data_platform.defs.upkeep import history_pruning, maintenance
+
+JOBS = (ingest_upload, check_upload, release_dataset, maintenance, history_pruning)
+WILL_RETRY_TAG = "dagster/will_retry"
+"""Dagster's tag of a failed run: whether it starts it again by itself."""
+RETRIED_BY_TAG = "dagster/auto_retry_run_id"
+REASON_TAG = "dagster/failure_reason"
+PARTITION_TAG = "dagster/partition"
+ATTEMPT_TAG = "rdp/attempt"
+"""How many times this sensor has requested what the run does; its retries inherit it."""
+MAX_ATTEMPTS = 3
+
+GIVEN_UP_AFTER = timedelta(minutes=1)
+"""After Dagster said that it does not retry. It tags the run so, too, where it only could not."""
+FORGOTTEN_AFTER = timedelta(minutes=10)
+"""After Dagster said that it retries: it takes seconds, and hours it does not need."""
+LOOK_BACK = timedelta(days=3)
+"""A weekend."""
+NEWEST = 200
+"""Failed runs that one tick looks at."""
+
+
+@dg.sensor(
+    jobs=JOBS,
+    minimum_interval_seconds=30,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    description="Requests runs again that died and that Dagster could not retry, as while the"
+    " code location started.",
+)
+def lost_retries(context: dg.SensorEvaluationContext) -> Iterator[dg.RunRequest]:
+    """Request each lost run once.
+
+    Dagster tries one time to start a dead run again. Where it does not reach the code location
+    just then, which may have died with the run, it drops the run for ever. This sensor runs in
+    the code location, so that it is there when this asks.
+    """
+    for run in lost_runs(context.instance, datetime.now(UTC)):
+        context.log.warning("Run %s died and was not retried: requested anew", run.run_id)
+        yield _request(run)
+
+
+def lost_runs(instance: dg.DagsterInstance, now: datetime) -> Iterator[dg.DagsterRun]:
+    """Yield the runs that Dagster's own rule retries, and that it did not retry."""
+    if not instance.run_retries_enabled:
+        return
+    failed = dg.RunsFilter(statuses=[dg.DagsterRunStatus.FAILURE], updated_after=now - LOOK_BACK)
+    for record in instance.get_run_records(failed, limit=NEWEST):
+        run = record.dagster_run
+        ended_s = record.end_time or record.create_timestamp.timestamp()
+        if now - datetime.fromtimestamp(ended_s, UTC) > _patience(run) and _is_lost(instance, run):
+            yield run
+
+
+def is_requested_again(run: dg.DagsterRun) -> bool:
+    """Tell whether a dead run of which the retry gets lost would be requested by the sensor."""
+    return run.job_name in {job.name for job in JOBS} and _attempt(run) < MAX_ATTEMPTS
+
+
+def _patience(run: dg.DagsterRun) -> timedelta:
+    return FORGOTTEN_AFTER if run.tags.get(WILL_RETRY_TAG) == "true" else GIVEN_UP_AFTER
+
+
+def _is_lost(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
+    """Tell whether nothing came after a run that should have been retried."""
+    if RETRIED_BY_TAG in run.tags or not is_requested_again(run):
+        return False
+    reason = RunFailureReason(run.tags.get(REASON_TAG, RunFailureReason.UNKNOWN.value))
+    return auto_reexecution_should_retry_run(instance, run, reason) and _is_latest(instance, run)
+
+
+def _is_latest(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
+    """Tell whether nobody has run the same since."""
+    partition = run.tags.get(PARTITION_TAG)
+    same = dg.RunsFilter(
+        job_name=run.job_name, tags={PARTITION_TAG: partition} if partition else {}
+    )
+    return instance.get_runs(same, limit=1)[0].run_id == run.run_id
+
+
+def _request(run: dg.DagsterRun) -> dg.RunRequest:
+    kept = {name: run.tags[name] for name in (UPLOAD_TAG, DATASET_TAG) if name in run.tags}
+    return dg.RunRequest(
+        job_name=run.job_name,
+        partition_key=run.tags.get(PARTITION_TAG),
+        run_key=f"lost:{run.run_id}",
+        run_config=dict(run.run_config),
+        tags={**kept, ATTEMPT_TAG: str(_attempt(run) + 1)},
+    )
+
+
+def _attempt(run: dg.DagsterRun) -> int:
+    return int(run.tags.get(ATTEMPT_TAG, "0"))
