@@ -189,8 +189,9 @@ def _step(
     residuals, columns = [], []
     for points, distance in zip(outlines, distances, strict=True):
         residual, slope = sampled(distance, points.pixels)
+        across = slope_across(points, slope)
         residuals.append(residual)
-        columns.append(np.einsum("ni,nij->nj", slope, pixel_motion(points, lens)))
+        columns.append(np.einsum("ni,nij->nj", across, pixel_motion(points, lens)))
     residual, jacobian = np.concatenate(residuals), np.concatenate(columns)[:, :freedom]
     if len(residual) < 4 * freedom:
         return np.eye(4), 0.0
@@ -200,6 +201,18 @@ def _step(
     change = np.zeros(6)
     change[:freedom] = -np.linalg.solve(normal, jacobian.T @ (weight * residual))
     return twist_motion(change), float(np.abs(jacobian @ change[:freedom]).mean())
+
+
+def slope_across(points: Outline, slope: Float64Array) -> Float64Array:
+    """Return the part of slopes, (N, 2), that is across the outline at its points.
+
+    Notes
+    -----
+    Along an outline nothing can be told. Edges of masks are jagged, so that slopes have a part
+    along it all the same, of noise; it would hold back whatever slides an outline along itself.
+    """
+    share = (slope * points.normals).sum(axis=1, keepdims=True)
+    return np.asarray(share * points.normals)
 
 
 def pixel_motion(points: Outline, lens: Pinhole) -> Float64Array:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -18,7 +20,7 @@ _NUM_FRAMES = 2
 """A camera on the hand sees much the same in all frames."""
 _SHRINK = 2
 _MAX_DRAWINGS = 400
-_SETTLED, _SETTLED_IOU = 0.02, 0.002
+_SETTLED, _SETTLED_IOU = 0.1, 0.005
 """Share of the first steps, and overlap, by which places differ that are the same."""
 
 
@@ -29,6 +31,7 @@ def searched_motion(
     lens: Pinhole,
     masks: npt.NDArray[np.bool_],
     side: float = 1.0,
+    misfit: Callable[[Float64Array], float] | None = None,
 ) -> Float64Array:
     """Return cam_from_declared_cam, (4, 4), of a place nearby from which masks are covered best.
 
@@ -46,6 +49,8 @@ def searched_motion(
         Where the robot is.
     side : float
         Whether it looks ahead, 1, or back, -1, along each axis first.
+    misfit : callable, optional
+        What else speaks against cam_from_declared_cam, (4, 4), as a loss of overlap.
 
     Notes
     -----
@@ -58,8 +63,10 @@ def searched_motion(
     small_lens = lens.resized(small.shape[2], small.shape[1])
 
     def lost(steps: Float64Array) -> float:
-        places = base_from_cam[few] @ np.linalg.inv(twist_motion(steps * _REACH))
-        return 1 - mean_iou(silhouettes(mesh, base_from_link[few], places, small_lens).masks, small)
+        motion = twist_motion(steps * _REACH)
+        places = base_from_cam[few] @ np.linalg.inv(motion)
+        masks = silhouettes(mesh, base_from_link[few], places, small_lens).masks
+        return 1 - mean_iou(masks, small) + (misfit(motion) if misfit else 0.0)
 
     found = optimize.minimize(
         lost,

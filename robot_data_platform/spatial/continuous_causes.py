@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from robot_data_platform.core.rotation import Float64Array
-from robot_data_platform.spatial.camera_fit import (
-    SAME_SIDE_PX,
-    fit_camera,
-    mean_iou,
-    motion_twist,
-    sampled,
-)
-from robot_data_platform.spatial.camera_search import searched_motion
+from robot_data_platform.spatial.camera_fit import SAME_SIDE_PX, mean_iou
 from robot_data_platform.spatial.deviation import (
     CENTRE,
     EXTRINSIC,
@@ -24,31 +16,20 @@ from robot_data_platform.spatial.deviation import (
     JOINT,
     TIME,
     Deviation,
-    Drawing,
     MaskedCamera,
-    applied,
     drawn_with,
-    followed,
 )
 from robot_data_platform.spatial.episode_input import SpatialInput
+from robot_data_platform.spatial.fit_rows import POINTS_PER_FACT, fit_rows
 from robot_data_platform.spatial.joint_hypotheses import arms_of
-from robot_data_platform.spatial.projection import Pinhole
-from robot_data_platform.spatial.robot_mesh import robot_mesh
+from robot_data_platform.spatial.place_fit import PLACE, FittedPlace, fitted_place
 from robot_data_platform.spatial.usual_columns import finger_ends
 
 SHARED = (TIME, JOINT)
 """Kinds that concern every camera."""
-_STEPS = {EXTRINSIC: 1e-3, TIME: 5e-3, FOCAL: 5e-3, CENTRE: 0.5, JOINT: 5e-3}
-"""Change by which slopes are told: rad and m, s, share, px, rad."""
 _SIZE = {EXTRINSIC: 6, TIME: 1, FOCAL: 1, CENTRE: 2, JOINT: 1}
 _HUBERS_PX = (8.0, 8.0, 8.0, 8.0, 6.0, 4.0, 3.0, 3.0)
 """Of the steps of a fit, one after the other."""
-_LAST_HUBERS_PX = (4.0, 3.0, 3.0)
-"""Of the steps from a place that fits already."""
-_FITTED_PX = 1.5
-"""Mean distance of an outline from the edges of masks, up to which a place fits."""
-_COARSE_M = 0.008
-"""Of the robot's surface, where a place is searched for."""
 _LARGEST = {
     EXTRINSIC: np.repeat([np.radians(20.0), 0.2], 3),
     TIME: np.array([0.5]),
@@ -56,17 +37,13 @@ _LARGEST = {
     CENTRE: np.array([80.0, 80.0]),
     JOINT: np.radians([25.0]),
 }
-"""In the units of `_STEPS`, pixels of pictures at most 320 wide. Deviations beyond are not small:
-a fit that comes to one has lost itself."""
+"""Rad and m, s, share, px of pictures at most 320 wide, rad. Deviations beyond are not small: a fit
+that comes to one has lost itself."""
 _ROBUST_PX = 4.0
 _NUM_FITTED = 4
 """Groups that are fitted, of those that a first step helps."""
 _ALIKE_IOU = 0.03
 """Overlaps that differ by less are no evidence."""
-_ALIKE_PLACE_IOU = 0.02
-"""Places whose overlaps differ by less fit as well as each other: masks are not better."""
-_POINTS_PER_FACT = 10
-"""Neighbours on an outline err alike: so many points say as much as one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -84,9 +61,19 @@ class FittedDeviation:
     """Mean overlap with it applied."""
 
 
-def continuous_causes(seen: MaskedCamera) -> list[FittedDeviation]:
-    """Return groups of numbers that are fitted to a camera's masks and help, the best one first."""
-    fits = [_fitted(seen, deviation) for deviation in _promising(seen)]
+def continuous_causes(
+    seen: MaskedCamera, place: FittedPlace | None = None
+) -> list[FittedDeviation]:
+    """Return groups of numbers that are fitted to a camera's masks and help, the best one first.
+
+    Parameters
+    ----------
+    seen : MaskedCamera
+        The camera.
+    place : FittedPlace, optional
+        What its place is fitted to, where that is known.
+    """
+    fits = [_fitted(seen, deviation, place) for deviation in _promising(seen)]
     helpful = (fit for fit in fits if fit is not None and _helps(seen, fit))
     return sorted(helpful, key=lambda fit: fit.bic)
 
@@ -99,8 +86,8 @@ def _helps(seen: MaskedCamera, fit: FittedDeviation) -> bool:
 
 def unchanged_bic(seen: MaskedCamera) -> float:
     """Return the criterion of a camera with nothing changed."""
-    residual, _ = _residual(seen, Deviation(kind=FOCAL), np.zeros(1), seen.declared)
-    return _bic(residual, 0, _num_points(seen))
+    rows = fit_rows(seen, Deviation(kind=FOCAL), np.zeros(1), seen.declared)
+    return _bic(rows.outline_px, 0, _num_points(seen))
 
 
 def _num_points(seen: MaskedCamera) -> int:
@@ -118,154 +105,65 @@ def _promising(seen: MaskedCamera) -> list[Deviation]:
     gains = {}
     for deviation in _deviations(seen.episode):
         values = np.zeros(_SIZE[deviation.kind])
-        residual, columns = _residual(seen, deviation, values, seen.declared)
-        if len(residual) < 10 * len(values):
+        rows = fit_rows(seen, deviation, values, seen.declared)
+        if rows.is_few:
             return []
-        step, _ = _solved(residual, columns, _HUBERS_PX[0])
-        after = residual + columns @ step
-        gains[deviation] = _bic(after, len(values), len(residual), _HUBERS_PX[0])
+        step, _ = rows.solved(_HUBERS_PX[0])
+        after = (rows.residual + rows.columns @ step)[: rows.num_outline]
+        gains[deviation] = _bic(after, len(values), rows.num_outline, _HUBERS_PX[0])
     best = sorted(gains, key=lambda deviation: gains[deviation])[:_NUM_FITTED]
-    return [Deviation(kind=EXTRINSIC), *(d for d in best if d.kind != EXTRINSIC)]
+    return [PLACE, *(d for d in best if d != PLACE)]
 
 
-def _fitted(seen: MaskedCamera, deviation: Deviation) -> FittedDeviation | None:
-    is_place = deviation.kind == EXTRINSIC
-    size = _SIZE[deviation.kind]
-    place = _place(seen) if is_place else None
-    values, doubt = (place.twist, place.doubt) if place else (np.zeros(size), np.zeros(size))
-    drawn, way_px = drawn_with(seen, deviation, values) if is_place else seen.declared, 0.0
-    for huber_px in _LAST_HUBERS_PX if is_place else _HUBERS_PX:
+def _fitted(
+    seen: MaskedCamera, deviation: Deviation, place: FittedPlace | None = None
+) -> FittedDeviation | None:
+    if deviation == PLACE:
+        place = place or fitted_place(seen)
+        return None if place is None else _told(seen, deviation, place.twist, place.doubt)
+    values = np.zeros(_SIZE[deviation.kind])
+    drawn, way_px = seen.declared, 0.0
+    for huber_px in _HUBERS_PX:
         if way_px > SAME_SIDE_PX:
             drawn, way_px = drawn_with(seen, deviation, values), 0.0
-        residual, columns = _residual(seen, deviation, values, drawn)
-        if len(residual) < 10 * len(values):
+        rows = fit_rows(seen, deviation, values, drawn)
+        if rows.is_few:
             return None
-        step, _ = _solved(residual, columns, huber_px)
+        step, _ = rows.solved(huber_px)
         values = values + step
-        way_px += float(np.abs(columns @ step).mean())
-    return _told(seen, deviation, values, doubt)
+        way_px += rows.way_px(step)
+    return _told(seen, deviation, values, np.zeros(len(values)))
 
 
 def _told(
     seen: MaskedCamera, deviation: Deviation, values: Float64Array, doubt: Float64Array
 ) -> FittedDeviation | None:
     drawn = drawn_with(seen, deviation, values)
-    residual, columns = _residual(seen, deviation, values, drawn)
-    if len(residual) < 10 * len(values):
+    rows = fit_rows(seen, deviation, values, drawn)
+    if rows.is_few:
         return None
-    _, spread = _solved(residual, columns, _ROBUST_PX)
+    _, spread = rows.solved(_ROBUST_PX)
     return FittedDeviation(
         deviation=deviation,
         values=values,
         spread=np.hypot(spread, doubt),
-        bic=_bic(residual, len(values), _num_points(seen)),
+        bic=_bic(rows.outline_px, len(values), _num_points(seen)),
         iou=mean_iou(drawn.masks, seen.masks),
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Place:
-    """A place that fits masks."""
-
-    twist: Float64Array
-    """(6,) from the declared one."""
-    iou: float
-    doubt: Float64Array
-    """(6,) how far places are from it that fit as well."""
-
-
-def _place(seen: MaskedCamera) -> _Place:
-    """Return the place that fits best, searched for from two sides where none is near."""
-    found = _place_from(seen, np.eye(4))
-    if found is None:
-        return _Place(twist=np.zeros(6), iou=0.0, doubt=np.zeros(6))
-    if _distance_px(seen, found.twist) <= _FITTED_PX:
-        return found
-    searched = (_place_from(seen, _searched_motion(seen, side)) for side in (1.0, -1.0))
-    places = [found, *(place for place in searched if place is not None)]
-    best = max(places, key=lambda place: place.iou)
-    alike = [place.twist for place in places if place.iou >= best.iou - _ALIKE_PLACE_IOU]
-    return replace(best, doubt=np.abs(np.array(alike) - best.twist).max(axis=0))
-
-
-def _place_from(seen: MaskedCamera, start: Float64Array) -> _Place | None:
-    """Return the place that a fit comes to from cam_from_declared_cam, (4, 4)."""
-    mesh, links = robot_mesh(seen.episode.robot), seen.base_from_link
-    fit = fit_camera(mesh, links, seen.places @ np.linalg.inv(start), seen.lens, seen.masks)
-    if fit is None:
-        return None
-    twist = motion_twist(fit.cam_from_declared_cam @ start)
-    return _Place(twist=twist, iou=fit.iou_fitted, doubt=np.zeros(6))
-
-
-def _searched_motion(seen: MaskedCamera, side: float) -> Float64Array:
-    mesh = robot_mesh(seen.episode.robot, _COARSE_M)
-    return searched_motion(mesh, seen.base_from_link, seen.places, seen.lens, seen.masks, side)
-
-
-def _distance_px(seen: MaskedCamera, twist: Float64Array) -> float:
-    """Return how far the outline from a place is from the masks' edges, on average."""
-    place = Deviation(kind=EXTRINSIC)
-    residual, _ = _residual(seen, place, twist, drawn_with(seen, place, twist))
-    return float(np.abs(residual).mean()) if len(residual) else np.inf
-
-
-def _solved(
-    residual: Float64Array, columns: Float64Array, huber_px: float
-) -> tuple[Float64Array, Float64Array]:
-    """Return the step of a least-squares fit, and the deviation of what it leads to."""
-    weight = np.minimum(1.0, huber_px / np.maximum(np.abs(residual), 1e-9))
-    normal = columns.T @ (weight[:, None] * columns)
-    normal += np.diag(1e-3 * np.diag(normal) + 1e-9)
-    step = -np.linalg.solve(normal, columns.T @ (weight * residual))
-    variance = float((weight * residual**2).mean()) * _POINTS_PER_FACT
-    spread = np.sqrt(np.maximum(variance * np.diag(np.linalg.inv(normal)), 0))
-    return np.asarray(step), np.asarray(spread)
 
 
 def _bic(
     residual: Float64Array, num_values: int, num_points: int, robust_px: float = _ROBUST_PX
 ) -> float:
     """Return the criterion; the points are as many for each group, whatever leaves the picture."""
-    facts = max(num_points / _POINTS_PER_FACT, 2)
+    facts = max(num_points / POINTS_PER_FACT, 2)
     cost = float(np.minimum(residual**2, robust_px**2).mean()) if len(residual) else robust_px**2
     return facts * float(np.log(cost + 0.05)) + num_values * float(np.log(facts))
 
 
-def _residual(
-    seen: MaskedCamera,
-    deviation: Deviation,
-    values: Float64Array,
-    drawn: Drawing,
-) -> tuple[Float64Array, Float64Array]:
-    """Return how far outline points are from the masks' edges, (N,), and the slopes, (N, K).
-
-    The points are those of ``drawn``, followed to where the values take them.
-    """
-    _, lens, links = applied(seen, deviation, values)
-    at = followed(drawn, lens, links)
-    found = [sampled(d, np.nan_to_num(px)) for d, px in zip(seen.distances, at, strict=True)]
-    columns = []
-    for place in range(len(values)):
-        nudge = np.zeros(len(values))
-        nudge[place] = _STEPS[deviation.kind]
-        after = followed(drawn, *applied(seen, deviation, values + nudge)[1:])
-        slopes = [(f[1] * (b - a)).sum(axis=1) for f, a, b in zip(found, at, after, strict=True)]
-        columns.append(np.concatenate(slopes) / _STEPS[deviation.kind])
-    residual = np.concatenate([distance for distance, _ in found])
-    kept = _inside(np.concatenate(at), lens) & np.isfinite(columns).all(axis=0)
-    return residual[kept], np.stack(columns, axis=1)[kept]
-
-
-def _inside(pixels: Float64Array, lens: Pinhole) -> npt.NDArray[np.bool_]:
-    with np.errstate(invalid="ignore"):
-        last = [lens.width_px - 1, lens.height_px - 1]
-        return np.asarray(((pixels >= 0) & (pixels <= last)).all(axis=1))
-
-
 def refitted(seen: MaskedCamera) -> FittedDeviation | None:
     """Return the place of a camera fitted to its masks."""
-    return _fitted(seen, Deviation(kind=EXTRINSIC))
+    return _fitted(seen, PLACE)
 
 
 def _own_choice(fits: Sequence[FittedDeviation]) -> FittedDeviation:

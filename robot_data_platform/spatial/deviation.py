@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_data_platform.core.rotation import Float64Array
+from robot_data_platform.spatial.background import Background
 from robot_data_platform.spatial.camera_fit import mean_iou, points_cam_m, twist_motion
 from robot_data_platform.spatial.camera_view import camera_places, links_at
 from robot_data_platform.spatial.episode_input import CameraInput, SpatialInput
@@ -55,6 +56,8 @@ class MaskedCamera:
     """For the size of the masks."""
     masks: npt.NDArray[np.bool_]
     """(S, H, W)."""
+    background: Background | None = None
+    """What the background says of the place of a camera on the robot; None = nothing."""
 
     @cached_property
     def distances(self) -> list[npt.NDArray[np.float32]]:
@@ -84,6 +87,10 @@ class MaskedCamera:
         """What it should see as declared."""
         return drawn_with(self, Deviation(kind=FOCAL), np.zeros(1))
 
+    def moved(self, twist: Float64Array) -> Float64Array:
+        """Return parent_from_cam, (4, 4), of the camera after a twist, (6,), from its place."""
+        return np.asarray(self.parent_from_cam @ np.linalg.inv(twist_motion(twist)))
+
     @property
     def declared_iou(self) -> float:
         """Mean overlap of the masks with what it should see."""
@@ -96,7 +103,7 @@ def applied(
     """Return a camera with a deviation applied: its place, its lens, and the links before it."""
     episode, lens, pose, links = seen.episode, seen.lens, seen.parent_from_cam, seen.base_from_link
     if deviation.kind == EXTRINSIC:
-        pose = pose @ np.linalg.inv(twist_motion(values))
+        pose = seen.moved(values)
     elif deviation.kind == TIME:
         links = links_at(episode, seen.t_ns - np.int64(round(1e9 * float(values[0]))))
     elif deviation.joint is not None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from robot_data_platform.core.rotation import Float64Array
+from robot_data_platform.spatial.background import background_of
 from robot_data_platform.spatial.camera_checks import difference
 from robot_data_platform.spatial.camera_fit import MAX_FITTED_FRAMES
 from robot_data_platform.spatial.continuous_causes import (
@@ -30,6 +31,7 @@ from robot_data_platform.spatial.discrete_causes import RankedCause, discrete_ca
 from robot_data_platform.spatial.episode_input import CameraInput, SpatialInput
 from robot_data_platform.spatial.mask_sources import Segmenter, robot_masks
 from robot_data_platform.spatial.measure import scene_of
+from robot_data_platform.spatial.place_fit import fitted_place, is_explained
 from robot_data_platform.spatial.projection import Pinhole
 from robot_data_platform.spatial.reading import CameraReading
 from robot_data_platform.spatial.robot_model import RobotModel
@@ -53,6 +55,8 @@ _GRABCUT_SPREAD = np.repeat([np.radians(2.0), 0.03], 3) / np.sqrt(3)
 """Least deviation of a place from masks that lean on its projection: 2 degrees and 3 cm."""
 _MAX_MOVING_FRAMES = 4
 """A camera on the robot sees its hand much the same in all frames."""
+_NEARLY_PX_PER_10PX = 2.5
+"""Offsets of a background that does not speak for a mistaken number; those leave 10 and more."""
 _SHARPENINGS = 2
 _MIN_BIC_GAIN = 6.0
 """By which a group has to beat no change, to be told."""
@@ -123,8 +127,10 @@ def diagnose(
     segmenter : Segmenter, optional
         A model that finds the robot.
     """
-    ranked = discrete_causes(episode, doubtful)
     cameras = {camera.name: camera for camera in episode.cameras}
+    if moved := _moved_a_little(episode, [cameras[name] for name in doubtful], segmenter):
+        return moved
+    ranked = discrete_causes(episode, doubtful)
     found = {
         name: _of_numbers(cameras[name], cause)
         for name, cause in ranked.items()
@@ -160,12 +166,41 @@ def _of_numbers(camera: CameraInput, cause: RankedCause) -> Diagnosis:
     )
 
 
+def _moved_a_little(
+    episode: SpatialInput, doubtful: Sequence[CameraInput], segmenter: Segmenter | None
+) -> dict[str, Diagnosis]:
+    """Return why the only doubtful camera contradicts, where it is on the robot and near by.
+
+    With the background nearly in agreement, and explained with the masks by a place near by, no
+    number was mistaken: nothing else needs to be tried.
+    """
+    if len(doubtful) != 1 or doubtful[0].is_static or doubtful[0].masks is None:
+        return {}
+    seen = masked_camera(episode, doubtful[0], segmenter)
+    if seen is None or seen.background is None:
+        return {}
+    if seen.background.px_per_10px(seen.parent_from_cam) > _NEARLY_PX_PER_10PX:
+        return {}
+    place = fitted_place(seen)
+    if place is None or not is_explained(seen, place):
+        return {}
+    name = doubtful[0].name
+    return _of_fits({name: seen}, {name: continuous_causes(seen, place)}, segmenter)
+
+
 def _of_deviations(
     episode: SpatialInput, cameras: Sequence[CameraInput], segmenter: Segmenter | None
 ) -> dict[str, Diagnosis]:
     seen = {camera.name: masked_camera(episode, camera, segmenter) for camera in cameras}
     known = {name: camera for name, camera in seen.items() if camera is not None}
-    fits = {name: continuous_causes(camera) for name, camera in known.items()}
+    return _of_fits(known, {n: continuous_causes(c) for n, c in known.items()}, segmenter)
+
+
+def _of_fits(
+    known: Mapping[str, MaskedCamera],
+    fits: Mapping[str, Sequence[FittedDeviation]],
+    segmenter: Segmenter | None,
+) -> dict[str, Diagnosis]:
     fits = {
         name: found
         for name, found in fits.items()
@@ -207,6 +242,7 @@ def masked_camera(
         t_ns=camera.frame_ns[camera.plan.pictures[places]],
         lens=working.lens,
         masks=masks.masks[kept],
+        background=background_of(scene),
     )
 
 

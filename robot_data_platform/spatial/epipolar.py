@@ -15,12 +15,26 @@ from robot_data_platform.spatial.thresholds import MIN_PARALLAX_PX, MIN_TRACKS
 Pictures = npt.NDArray[np.uint8]
 Masks = npt.NDArray[np.bool_]
 
-_MAX_POINTS = 150
 _AWAY_PX = 7
-_BACK_PX = 0.7
-"""Tracks that do not come back to where they began, within this, are mistaken."""
 _MIN_BASELINE_M = 0.003
 """A camera that only turns has no epipolar lines."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Following:
+    """Which points of a picture are followed."""
+
+    max_points: int
+    min_quality: float
+    """Of the best corner's."""
+    min_apart_px: float
+    max_return_px: float
+    """Points that do not come back to where they began, within this, are mistaken."""
+
+
+USUAL = Following(max_points=150, min_quality=0.01, min_apart_px=5, max_return_px=0.7)
+DENSE = Following(max_points=500, min_quality=0.003, min_apart_px=4, max_return_px=0.3)
+"""More points, each surer: for what is measured from them, not only judged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +77,7 @@ def epipolar_residual(
         start, stop = found.start, found.stop
         motion = np.linalg.norm(stop - start, axis=1)
         if len(motion) and np.median(motion) >= MIN_PARALLAX_PX:
-            offsets.append(line_distances_px(start, stop, pair[3], lens))
+            offsets.append(np.abs(line_offsets_px(start, stop, pair[3], lens)))
             motions.append(motion)
     if sum(map(len, motions)) < MIN_TRACKS:
         return None
@@ -75,17 +89,17 @@ def epipolar_residual(
     )
 
 
-def line_distances_px(
+def line_offsets_px(
     start: Float64Array, stop: Float64Array, later_from_earlier_cam: Float64Array, lens: Pinhole
 ) -> Float64Array:
-    """Return how far points (N, 2) end from their epipolar lines, in pixels, (N,)."""
+    """Return how far points (N, 2) end to a side of their epipolar lines, in pixels, (N,)."""
     x, y, z = later_from_earlier_cam[:3, 3]
     cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
     back = np.linalg.inv(lens.intrinsics_px)
     fundamental = back.T @ cross @ later_from_earlier_cam[:3, :3] @ back
     ones = np.ones((len(start), 1))
     lines = np.hstack([start, ones]) @ fundamental.T
-    gap = np.abs((np.hstack([stop, ones]) * lines).sum(axis=1))
+    gap = (np.hstack([stop, ones]) * lines).sum(axis=1)
     return np.asarray(gap / np.maximum(np.linalg.norm(lines[:, :2], axis=1), 1e-12))
 
 
@@ -105,7 +119,9 @@ class Tracks:
         return Tracks(start=self.start[away], stop=self.stop[away])
 
 
-def tracks(earlier: Pictures, later: Pictures, mask: Masks | None = None) -> Tracks:
+def tracks(
+    earlier: Pictures, later: Pictures, mask: Masks | None = None, following: Following = USUAL
+) -> Tracks:
     """Return points of a picture (H, W, 3) that are found again in another one.
 
     Parameters
@@ -114,17 +130,20 @@ def tracks(earlier: Pictures, later: Pictures, mask: Masks | None = None) -> Tra
         RGB.
     mask : ndarray of bool, shape (H, W), optional
         Where points may begin; None = everywhere.
+    following : Following
+        Which points.
     """
     cv2 = import_spatial("cv2")
     first, second = (cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY) for picture in (earlier, later))
     allowed = None if mask is None else mask.astype(np.uint8)
-    points = cv2.goodFeaturesToTrack(first, _MAX_POINTS, 0.01, 5, mask=allowed)
+    wanted = (following.max_points, following.min_quality, following.min_apart_px)
+    points = cv2.goodFeaturesToTrack(first, *wanted, mask=allowed)
     if points is None:
         return Tracks(start=np.zeros((0, 2)), stop=np.zeros((0, 2)))
     ends, found, _ = cv2.calcOpticalFlowPyrLK(first, second, points, None)
     again, returned, _ = cv2.calcOpticalFlowPyrLK(second, first, ends, None)
     back = np.linalg.norm((again - points).reshape(-1, 2), axis=1)
-    good = (found.ravel() == 1) & (returned.ravel() == 1) & (back < _BACK_PX)
+    good = (found.ravel() == 1) & (returned.ravel() == 1) & (back < following.max_return_px)
     start, stop = (array.reshape(-1, 2)[good].astype(np.float64) for array in (points, ends))
     return Tracks(start=start, stop=stop)
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from robot_data_platform.core.rotation import Float64Array
 from robot_data_platform.spatial.camera_fit import mean_iou
 from robot_data_platform.spatial.edge_lock import PictureSlopes, picture_slopes, ring_scores
-from robot_data_platform.spatial.epipolar import Tracks, line_distances_px, tracks
+from robot_data_platform.spatial.epipolar import Tracks, line_offsets_px, tracks
 from robot_data_platform.spatial.motion_auc import changes_between, separation
 from robot_data_platform.spatial.outline import outline
 from robot_data_platform.spatial.projection import Pinhole
@@ -92,7 +92,7 @@ class Evidence:
         for number, found in enumerate(self.tracks):
             away = found.off(robot[number])
             motion = np.linalg.inv(base_from_cam[pairs + number]) @ base_from_cam[number]
-            offsets.append(line_distances_px(away.start, away.stop, motion, lens))
+            offsets.append(np.abs(line_offsets_px(away.start, away.stop, motion, lens)))
             ways.append(np.linalg.norm(away.stop - away.start, axis=1))
         if sum(map(len, ways)) < MIN_TRACKS:
             return None

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from robot_data_platform.core.finding import Severity
 from robot_data_platform.core.fingerprint import digest
 
-CHECKS_VERSION = "3"
+CHECKS_VERSION = "4"
 """Raised by hand when the same input would be measured or judged differently."""
 
 

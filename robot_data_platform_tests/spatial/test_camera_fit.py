@@ -8,7 +8,12 @@ import pytest
 
 from robot_data_platform.core.rotation import Float64Array
 from robot_data_platform.spatial.camera_checks import difference
-from robot_data_platform.spatial.camera_fit import fit_camera, pixel_motion, twist_motion
+from robot_data_platform.spatial.camera_fit import (
+    fit_camera,
+    pixel_motion,
+    slope_across,
+    twist_motion,
+)
 from robot_data_platform.spatial.kinematics import link_poses
 from robot_data_platform.spatial.optional_packages import file_of_package
 from robot_data_platform.spatial.outline import Outline
@@ -102,6 +107,17 @@ def test_too_few_masks_fit_nothing() -> None:
     mesh, poses = robot_mesh(arm()), arm_poses(2)
     masks = silhouettes(mesh, poses, CAMERA, LENS).masks
     assert fit_camera(mesh, poses, np.broadcast_to(CAMERA, (2, 4, 4)), LENS, masks) is None
+
+
+def test_a_slope_along_an_outline_says_nothing() -> None:
+    points = Outline(
+        pixels=np.zeros((2, 2)),
+        normals=np.array([[0.0, 1.0], [0.6, 0.8]]),
+        depth_m=np.ones(2),
+        labels=np.ones(2, dtype=np.uint8),
+    )
+    across = slope_across(points, np.array([[0.3, -0.9], [0.8, -0.6]]))
+    assert across.ravel().tolist() == pytest.approx([0, -0.9, 0, 0])
 
 
 def test_pixels_move_with_a_twist_as_finite_differences_say() -> None:

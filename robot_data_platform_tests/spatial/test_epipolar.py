@@ -6,7 +6,7 @@ import pytest
 
 from robot_data_platform.core.rotation import Float64Array
 from robot_data_platform.spatial.camera_fit import twist_motion
-from robot_data_platform.spatial.epipolar import epipolar_residual, line_distances_px
+from robot_data_platform.spatial.epipolar import epipolar_residual, line_offsets_px
 from robot_data_platform.spatial.projection import Pinhole
 from robot_data_platform_tests.spatial.scenes import lens_px
 
@@ -20,16 +20,15 @@ MOTION = twist_motion(np.array([0.01, -0.02, 0.01, 0.02, 0.005, -0.01]))
 def test_points_that_move_with_the_camera_end_on_their_lines() -> None:
     xyz = np.random.default_rng(0).uniform([-0.2, -0.2, 0.3], [0.2, 0.2, 0.8], (50, 3))
     start, stop = LENS.project(xyz), LENS.project(xyz @ MOTION[:3, :3].T + MOTION[:3, 3])
-    assert line_distances_px(start, stop, MOTION, LENS).max() < 1e-9
+    assert np.abs(line_offsets_px(start, stop, MOTION, LENS)).max() < 1e-9
 
 
 def test_the_distance_from_a_line_is_in_pixels() -> None:
     sideways = np.eye(4)
     sideways[0, 3] = 0.1  # so lines are rows of the picture
     start = np.array([[100.0, 50.0], [200.0, 80.0]])
-    assert line_distances_px(
-        start, start + np.array([7.0, 3.0]), sideways, LENS
-    ).tolist() == pytest.approx([3, 3])
+    offsets = line_offsets_px(start, start + np.array([7.0, 3.0]), sideways, LENS)
+    assert np.abs(offsets).tolist() == pytest.approx([3, 3])
 
 
 def seen_by_moving_camera(motion: Float64Array) -> npt.NDArray[np.uint8]:
