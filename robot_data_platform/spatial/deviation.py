@@ -56,6 +56,8 @@ class MaskedCamera:
     """For the size of the masks."""
     masks: npt.NDArray[np.bool_]
     """(S, H, W)."""
+    leans: bool = False
+    """Whether masks were found from the projection: they lean on it."""
     background: Background | None = None
     """What the background says of the place of a camera on the robot; None = nothing."""
 

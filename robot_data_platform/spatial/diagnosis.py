@@ -12,6 +12,7 @@ from robot_data_platform.spatial.background import background_of
 from robot_data_platform.spatial.camera_checks import difference
 from robot_data_platform.spatial.camera_fit import MAX_FITTED_FRAMES
 from robot_data_platform.spatial.continuous_causes import (
+    SHARED,
     FittedDeviation,
     continuous_causes,
     refitted,
@@ -29,7 +30,7 @@ from robot_data_platform.spatial.deviation import (
 )
 from robot_data_platform.spatial.discrete_causes import RankedCause, discrete_causes
 from robot_data_platform.spatial.episode_input import CameraInput, SpatialInput
-from robot_data_platform.spatial.mask_sources import Segmenter, robot_masks
+from robot_data_platform.spatial.mask_sources import MaskSource, Segmenter, robot_masks
 from robot_data_platform.spatial.measure import scene_of
 from robot_data_platform.spatial.place_fit import fitted_place, is_explained
 from robot_data_platform.spatial.projection import Pinhole
@@ -182,7 +183,7 @@ def _moved_a_little(
     if seen.background.px_per_10px(seen.parent_from_cam) > _NEARLY_PX_PER_10PX:
         return {}
     place = fitted_place(seen)
-    if place is None or not is_explained(seen, place):
+    if place is None or not is_explained(seen, place.twist):
         return {}
     name = doubtful[0].name
     return _of_fits({name: seen}, {name: continuous_causes(seen, place)}, segmenter)
@@ -209,9 +210,26 @@ def _of_fits(
     if not fits:
         return {}
     chosen = shared_choice(fits)
-    return {
+    told = {
         name: _of_deviation(known[name], fit, fits[name], segmenter) for name, fit in chosen.items()
     }
+    is_shared = len(chosen) > 1 and all(fit.deviation.kind in SHARED for fit in chosen.values())
+    return {n: d for n, d in told.items() if is_shared or _is_believed(known[n], d)}
+
+
+def _is_believed(seen: MaskedCamera, told: Diagnosis) -> bool:
+    """Return whether a cause that one camera's masks tell is not of their own making.
+
+    A hand fills the picture of its camera: masks found from a wrong projection fit many numbers.
+    A right place is where masks found from it, and the background, agree with it.
+    """
+    if seen.camera.is_static or not seen.leans:
+        return True
+    if told.cause != _CODES[EXTRINSIC] or told.proposal is None:
+        return False
+    there = replace(seen.camera, parent_from_cam=told.proposal.parent_from_cam)
+    again = masked_camera(seen.episode, there)
+    return again is not None and is_explained(again, np.zeros(6))
 
 
 def masked_camera(
@@ -242,6 +260,7 @@ def masked_camera(
         t_ns=camera.frame_ns[camera.plan.pictures[places]],
         lens=working.lens,
         masks=masks.masks[kept],
+        leans=masks.source is MaskSource.GRABCUT,
         background=background_of(scene),
     )
 

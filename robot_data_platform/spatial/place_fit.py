@@ -66,11 +66,14 @@ def fitted_place(seen: MaskedCamera) -> FittedPlace | None:
     return replace(start, twist=twist)
 
 
-def is_explained(seen: MaskedCamera, place: FittedPlace) -> bool:
-    """Return whether a place explains both the masks and the background; False = none is known."""
-    if seen.background is None or _distance_px(seen, place.twist) > _FITTED_PX:
+def is_explained(seen: MaskedCamera, twist: Float64Array) -> bool:
+    """Return whether a place, (6,) from the declared one, explains both masks and background.
+
+    False where no background is known.
+    """
+    if seen.background is None or _distance_px(seen, twist) > _FITTED_PX:
         return False
-    off_px = np.abs(seen.background.offsets_px(seen.moved(place.twist)))
+    off_px = np.abs(seen.background.offsets_px(seen.moved(twist)))
     return bool(np.median(off_px) <= _EXPLAINED_OFFSET_PX)
 
 
@@ -78,11 +81,13 @@ def _place(seen: MaskedCamera) -> FittedPlace:
     """Return the place that covers masks best, searched for where none is near.
 
     It is searched for from two sides; without a background, what they differ by is in doubt.
+    Masks of a hand that lean on the projection would lead a search nowhere.
     """
     found = _place_from(seen, np.eye(4))
     if found is None:
         return FittedPlace(twist=np.zeros(6), iou=0.0, doubt=np.zeros(6))
-    if _distance_px(seen, found.twist) <= _FITTED_PX:
+    leads_nowhere = seen.leans and not seen.camera.is_static
+    if leads_nowhere or _distance_px(seen, found.twist) <= _FITTED_PX:
         return found
     places = [found, *_searched_places(seen)]
     best = max(places, key=lambda place: place.iou)

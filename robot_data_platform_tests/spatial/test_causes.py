@@ -90,6 +90,24 @@ def test_a_moved_camera_is_proposed_back_to_its_place(
     assert turn_deg < 0.6
 
 
+@pytest.mark.parametrize(("seed", "is_right"), [(0, False), (4, True)])
+def test_a_place_on_the_hand_is_proposed_without_masks_only_where_it_is_right(
+    seed: int, is_right: bool
+) -> None:
+    rng = np.random.default_rng([seed, *WRIST.encode()])
+    shift_m, turn_deg = rng.uniform(0.01, 0.05), rng.uniform(0.5, 3)
+    fault = Fault(place={WRIST: moved(rng, shift_m=shift_m, turn_deg=turn_deg)})
+    checked = check_episode(episode(recording("aloha"), fault))
+    (found,) = (one for one in checked.cameras if one.name == WRIST)
+    assert found.is_doubtful
+    truth = calibration(recording("aloha"), WRIST)[0]
+    left = np.inf, np.inf
+    if found.proposed is not None:
+        left = difference(truth, found.proposed.parent_from_cam)
+    is_near = left[0] < 0.015 and left[1] < 0.6
+    assert (found.proposed is not None, is_near) == (is_right, is_right)
+
+
 def test_what_a_place_near_by_explains_is_not_searched_for_among_mistakes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
