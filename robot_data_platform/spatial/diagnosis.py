@@ -175,10 +175,12 @@ def _moved_a_little(
     With the background nearly in agreement, and explained with the masks by a place near by, no
     number was mistaken: nothing else needs to be tried.
     """
-    if len(doubtful) != 1 or doubtful[0].is_static or doubtful[0].masks is None:
+    if len(doubtful) != 1 or doubtful[0].is_static:
+        return {}
+    if doubtful[0].masks is None and segmenter is None:
         return {}
     seen = masked_camera(episode, doubtful[0], segmenter)
-    if seen is None or seen.background is None:
+    if seen is None or seen.leans or seen.background is None:
         return {}
     if seen.background.px_per_10px(seen.parent_from_cam) > _NEARLY_PX_PER_10PX:
         return {}
