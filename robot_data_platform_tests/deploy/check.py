@@ -147,6 +147,7 @@ class Check:
         return any(run.status_by_step.get("gop_video") == "IN_PROGRESS" for run in runs)
 
     def _is_ingested(self) -> bool:
+        self.stack.restart_ended()
         runs = self._ingestions()
         failed = [run for run in runs if run.status == "FAILURE"]
         if len(failed) > 1:
@@ -154,6 +155,7 @@ class Check:
         return any(run.status == "SUCCESS" for run in runs)
 
     def _is_released(self) -> bool:
+        self.stack.restart_ended()
         runs = self._web.runs("rdp/dataset", ROBOT_DATASET)
         return any(run.job == "release_dataset" and run.status == "SUCCESS" for run in runs)
 

@@ -61,6 +61,12 @@ class Stack:
         elif process.wait(START_TIMEOUT_S) != 0:
             raise NotWellError(f"{name} failed: {process.tail()}")
 
+    def restart_ended(self) -> None:
+        """Start again what ended by itself, as ``unless-stopped`` asks for."""
+        for name, process in list(self.running.items()):
+            if process.exit_code is not None and not self.services[name].runs_once:
+                self._restart(name)
+
     def _is_well(self, service: Service) -> bool:
         if self.running[service.name].exit_code is not None:
             self._restart(service.name)
