@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from robot_data_platform.core.source import Source
+from robot_data_platform.formats.arrow_names import column_names
 from robot_data_platform.formats.data_files import data_path, unreadable
 
 BUFFER_BYTES = 1 << 20
@@ -31,7 +32,7 @@ def open_parquet(source: Source, relative: str) -> Iterator[pq.ParquetFile]:
     path = data_path(source, relative)
     try:
         with pq.ParquetFile(path, buffer_size=BUFFER_BYTES) as file:
-            names = file.schema_arrow.names
+            names = column_names(file.schema_arrow)
             if len(set(names)) < len(names):
                 raise unreadable(source, relative, f"got columns {names}, expected each name once")
             yield file

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 
 from robot_data_platform.core.source import Source
+from robot_data_platform.formats.arrow_names import column_names
 from robot_data_platform.formats.data_files import data_path, unreadable
 from robot_data_platform.formats.file_memo import FileMemo
 from robot_data_platform.formats.lerobot.row_files import EPISODE, CutRows, cut_rows
@@ -31,7 +32,7 @@ def _map(source: Source, relative: str) -> CutRows:
     try:
         with pa.memory_map(str(path)) as file, pa.ipc.open_stream(file) as stream:
             table = stream.read_all()
-        names = table.column_names
+        names = column_names(table.schema)
         if EPISODE not in names or len(set(names)) < len(names):
             got = f"got columns {names}, expected {EPISODE} among them and each name once"
             raise unreadable(source, relative, got)
