@@ -27,7 +27,11 @@ from dagster._daemon.auto_run_reexecution.auto_run_reexecution import (
     consume_new_runs_for_automatic_reexecution,
 )
 
+from robot_data_platform.defs import runs
 from robot_data_platform.defs.lost_retries import lost_retries, lost_runs
+from robot_data_platform.defs.resources import Platform
+from robot_data_platform.errors import RobotDataError
+from robot_data_platform_tests.defs.conftest import Put
 from robot_data_platform_tests.servers import free_ports
 
 UPLOAD = "20260101t000000z-pick-0000"
@@ -121,6 +125,15 @@ def test_what_dagster_retried_is_not_lost(instance: dg.DagsterInstance) -> None:
 def test_what_a_step_refused_is_not_lost(instance: dg.DagsterInstance) -> None:
     failed(instance, RunFailureReason.STEP_FAILURE)
     assert lost(instance, 11) == []
+
+
+def test_an_upload_that_was_refused_is_not_lost(
+    instance: dg.DagsterInstance, platform: Platform, put: Put
+) -> None:
+    with pytest.raises(RobotDataError):
+        runs.ingest(instance, platform, put(UPLOAD))
+    assert instance.get_runs_count(dg.RunsFilter(statuses=[dg.DagsterRunStatus.FAILURE])) == 1
+    assert lost(instance, 60) == []
 
 
 def test_what_was_run_again_by_a_person_is_not_lost(instance: dg.DagsterInstance) -> None:
