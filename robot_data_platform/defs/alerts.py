@@ -8,7 +8,7 @@ import dagster as dg
 from robot_data_platform.compute.quarantined import QuarantinedEpisode, quarantined_episodes
 from robot_data_platform.core.time_base import NS_PER_S
 from robot_data_platform.defs.failures import failure_kind, failure_reason, failures
-from robot_data_platform.defs.lost_retries import WILL_RETRY_TAG, is_requested_again
+from robot_data_platform.defs.lost_retries import is_requested_again
 from robot_data_platform.defs.resources import Platform
 from robot_data_platform.defs.run_subject import subject_of
 from robot_data_platform.errors import ErrorKind, InvalidInputError
@@ -20,6 +20,8 @@ from robot_data_platform.telemetry.secrets import redacted
 
 TOLD_TAG = "rdp/told."
 """Start of the run tag that says that a channel took the run's alert: none is told twice."""
+WILL_RETRY_TAG = "dagster/will_retry"
+"""Dagster's tag of a failed run: whether it means to start it again by itself."""
 REASONS_SHOWN = 5
 INTERVAL_S = 15
 

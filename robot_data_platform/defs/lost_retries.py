@@ -14,8 +14,6 @@ from robot_data_platform.defs.run_subject import DATASET_TAG, UPLOAD_TAG
 from robot_data_platform.defs.upkeep import history_pruning, maintenance
 
 JOBS = (ingest_upload, check_upload, release_dataset, maintenance, history_pruning)
-WILL_RETRY_TAG = "dagster/will_retry"
-"""Dagster's tag of a failed run: whether it starts it again by itself."""
 RETRIED_BY_TAG = "dagster/auto_retry_run_id"
 REASON_TAG = "dagster/failure_reason"
 PARTITION_TAG = "dagster/partition"
@@ -23,10 +21,9 @@ ATTEMPT_TAG = "rdp/attempt"
 """How many times this sensor has requested what the run does; its retries inherit it."""
 MAX_ATTEMPTS = 3
 
-GIVEN_UP_AFTER = timedelta(minutes=1)
-"""After Dagster said that it does not retry. It tags the run so, too, where it only could not."""
-FORGOTTEN_AFTER = timedelta(minutes=10)
-"""After Dagster said that it retries: it takes seconds, and hours it does not need."""
+PATIENCE = timedelta(minutes=1)
+"""Time for Dagster's own retry, which takes seconds. One that comes later still costs time alone:
+the same content again writes nothing."""
 LOOK_BACK = timedelta(days=3)
 """A weekend."""
 NEWEST = 200
@@ -37,15 +34,16 @@ NEWEST = 200
     jobs=JOBS,
     minimum_interval_seconds=30,
     default_status=dg.DefaultSensorStatus.RUNNING,
-    description="Requests runs again that died and that Dagster could not retry, as while the"
-    " code location started.",
+    description="Requests runs again that died and that Dagster did not retry, as while the code"
+    " location started.",
 )
 def lost_retries(context: dg.SensorEvaluationContext) -> Iterator[dg.RunRequest]:
     """Request each lost run once.
 
-    Dagster tries one time to start a dead run again. Where it does not reach the code location
-    just then, which may have died with the run, it drops the run for ever. This sensor runs in
-    the code location, so that it is there when this asks.
+    Dagster looks at a failure once. Where it sees the event before the run's new status, which is
+    written after it, or does not reach the code location, which may have died with the run, it
+    passes on and never comes back. This sensor runs in the code location, so that it is there when
+    this asks.
     """
     for run in lost_runs(context.instance, datetime.now(UTC)):
         context.log.warning("Run %s died and was not retried: requested anew", run.run_id)
@@ -60,17 +58,13 @@ def lost_runs(instance: dg.DagsterInstance, now: datetime) -> Iterator[dg.Dagste
     for record in instance.get_run_records(failed, limit=NEWEST):
         run = record.dagster_run
         ended_s = record.end_time or record.create_timestamp.timestamp()
-        if now - datetime.fromtimestamp(ended_s, UTC) > _patience(run) and _is_lost(instance, run):
+        if now - datetime.fromtimestamp(ended_s, UTC) > PATIENCE and _is_lost(instance, run):
             yield run
 
 
 def is_requested_again(run: dg.DagsterRun) -> bool:
     """Tell whether a dead run of which the retry gets lost would be requested by the sensor."""
     return run.job_name in {job.name for job in JOBS} and _attempt(run) < MAX_ATTEMPTS
-
-
-def _patience(run: dg.DagsterRun) -> timedelta:
-    return FORGOTTEN_AFTER if run.tags.get(WILL_RETRY_TAG) == "true" else GIVEN_UP_AFTER
 
 
 def _is_lost(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:

@@ -47,6 +47,27 @@ def instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
         yield instance
 
 
+def started(
+    instance: dg.DagsterInstance, tags: dict[str, str] | None = None, port: int = 1
+) -> dg.DagsterRun:
+    """Add a run of a code location and return it."""
+    origin = GrpcServerCodeLocationOrigin("localhost", port, location_name="robot_data_platform")
+    run = dg.DagsterRun(
+        job_name="ingest_upload",
+        status=dg.DagsterRunStatus.STARTED,
+        tags={**TAGS, **(tags or {})},
+        run_config={"loggers": {}},
+        remote_job_origin=RemoteJobOrigin(
+            RemoteRepositoryOrigin(origin, "__repository__"), "ingest_upload"
+        ),
+    )
+    return instance.add_run(run)
+
+
+def fail(instance: dg.DagsterInstance, run: dg.DagsterRun, reason: RunFailureReason = DIED) -> None:
+    instance.report_run_failed(run, "it died", JobFailureData(error=None, failure_reason=reason))
+
+
 def failed(
     instance: dg.DagsterInstance,
     reason: RunFailureReason = DIED,
@@ -54,27 +75,21 @@ def failed(
     port: int = 1,
 ) -> str:
     """Add a run that failed, and return its id."""
-    origin = GrpcServerCodeLocationOrigin("localhost", port, location_name="robot_data_platform")
-    run = dg.DagsterRun(
-        job_name="ingest_upload",
-        tags={**TAGS, **(tags or {})},
-        run_config={"loggers": {}},
-        remote_job_origin=RemoteJobOrigin(
-            RemoteRepositoryOrigin(origin, "__repository__"), "ingest_upload"
-        ),
-    )
-    instance.add_run(run)
-    instance.report_run_failed(run, "it died", JobFailureData(error=None, failure_reason=reason))
+    run = started(instance, tags, port)
+    fail(instance, run, reason)
     return run.run_id
 
 
-def dagster_retries(instance: dg.DagsterInstance, run_id: str, port: int) -> None:
-    """Let Dagster's daemon try to start it again in a code location that is not there."""
+def records(instance: dg.DagsterInstance, run_id: str) -> list[dg.RunRecord]:
+    return list(instance.get_run_records(dg.RunsFilter(run_ids=[run_id])))
+
+
+def dagster_looks(instance: dg.DagsterInstance, seen: list[dg.RunRecord], port: int) -> None:
+    """Let Dagster's daemon look at a failure, beside a code location that is not there."""
     target = GrpcServerTarget("localhost", port, None, "robot_data_platform")
     with create_test_daemon_workspace_context(target, instance) as workspace:
-        records = instance.get_run_records(dg.RunsFilter(run_ids=[run_id]))
         log = logging.getLogger("dagster")
-        list(consume_new_runs_for_automatic_reexecution(workspace, records, log))
+        list(consume_new_runs_for_automatic_reexecution(workspace, seen, log))
 
 
 def lost(instance: dg.DagsterInstance, minutes: float) -> list[str]:
@@ -90,14 +105,28 @@ def test_a_retry_that_did_not_reach_the_code_location_is_lost(
 ) -> None:
     (port,) = free_ports(1)
     run_id = failed(instance, port=port)
-    dagster_retries(instance, run_id, port)
+    dagster_looks(instance, records(instance, run_id), port)
+    assert instance.get_runs_count() == 1
     assert lost(instance, 2) == [run_id]
+
+
+@pytest.mark.filterwarnings("ignore:Error loading repository location")
+def test_a_failure_that_was_seen_before_the_run_had_its_status_is_lost(
+    instance: dg.DagsterInstance,
+) -> None:
+    run = started(instance)
+    before = records(instance, run.run_id)
+    fail(instance, run)
+    dagster_looks(instance, before, port=1)
+    (after,) = records(instance, run.run_id)
+    assert (after.dagster_run.tags["dagster/will_retry"], instance.get_runs_count()) == ("true", 1)
+    assert lost(instance, 2) == [run.run_id]
 
 
 def test_a_lost_run_is_requested_with_all_it_had(
     instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("robot_data_platform.defs.lost_retries.FORGOTTEN_AFTER", timedelta(0))
+    monkeypatch.setattr("robot_data_platform.defs.lost_retries.PATIENCE", timedelta(0))
     run_id = failed(instance)
     context = dg.build_sensor_context(instance=instance)
     (request,) = cast("Iterator[dg.RunRequest]", lost_retries(context))
@@ -109,22 +138,17 @@ def test_a_lost_run_is_requested_with_all_it_had(
 
 def test_dagster_gets_its_time_to_retry(instance: dg.DagsterInstance) -> None:
     failed(instance)
-    assert lost(instance, 5) == []
-
-
-def test_what_dagster_forgot_is_lost_later(instance: dg.DagsterInstance) -> None:
-    failed(instance)
-    assert len(lost(instance, 11)) == 1
+    assert lost(instance, 0.9) == []
 
 
 def test_what_dagster_retried_is_not_lost(instance: dg.DagsterInstance) -> None:
     failed(instance, tags={"dagster/auto_retry_run_id": "another"})
-    assert lost(instance, 11) == []
+    assert lost(instance, 2) == []
 
 
 def test_what_a_step_refused_is_not_lost(instance: dg.DagsterInstance) -> None:
     failed(instance, RunFailureReason.STEP_FAILURE)
-    assert lost(instance, 11) == []
+    assert lost(instance, 2) == []
 
 
 def test_an_upload_that_was_refused_is_not_lost(
@@ -139,7 +163,7 @@ def test_an_upload_that_was_refused_is_not_lost(
 def test_what_was_run_again_by_a_person_is_not_lost(instance: dg.DagsterInstance) -> None:
     failed(instance)
     instance.add_run(dg.DagsterRun(job_name="ingest_upload", tags=TAGS))
-    assert lost(instance, 11) == []
+    assert lost(instance, 2) == []
 
 
 def test_a_run_of_another_upload_does_not_count_as_run_again(
@@ -148,15 +172,15 @@ def test_a_run_of_another_upload_does_not_count_as_run_again(
     failed(instance)
     other = {**TAGS, "dagster/partition": "20260102t000000z-pick-0000"}
     instance.add_run(dg.DagsterRun(job_name="ingest_upload", tags=other))
-    assert len(lost(instance, 11)) == 1
+    assert len(lost(instance, 2)) == 1
 
 
 def test_after_the_third_request_there_is_no_more(instance: dg.DagsterInstance) -> None:
     failed(instance, tags={"rdp/attempt": "3"})
-    assert lost(instance, 11) == []
+    assert lost(instance, 2) == []
 
 
 def test_an_instance_without_retries_loses_none() -> None:
     with dg.DagsterInstance.ephemeral() as instance:
         failed(instance)
-        assert lost(instance, 11) == []
+        assert lost(instance, 2) == []
