@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from robot_data_platform.spatial.diagnosis import Diagnosis, Proposal
+from robot_data_platform.spatial.diagnosis import Diagnosis
 from robot_data_platform.spatial.mask_sources import MaskSource
 from robot_data_platform.spatial.measurements import CameraMeasurements, FrameMeasurements
+from robot_data_platform.spatial.proposal import Proposal
 
 Json = dict[str, Any]
 """An object of the JSON text."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_data_platform.core.rotation import Float64Array
-from robot_data_platform.spatial.camera_fit import SAME_SIDE_PX, mean_iou
+from robot_data_platform.spatial.camera_fit import mean_iou
 from robot_data_platform.spatial.deviation import (
     CENTRE,
     EXTRINSIC,
@@ -20,7 +20,7 @@ from robot_data_platform.spatial.deviation import (
     drawn_with,
 )
 from robot_data_platform.spatial.episode_input import SpatialInput
-from robot_data_platform.spatial.fit_rows import POINTS_PER_FACT, fit_rows
+from robot_data_platform.spatial.fit_rows import POINTS_PER_FACT, descended, fit_rows
 from robot_data_platform.spatial.joint_hypotheses import arms_of
 from robot_data_platform.spatial.place_fit import PLACE, FittedPlace, fitted_place
 from robot_data_platform.spatial.usual_columns import finger_ends
@@ -121,18 +121,8 @@ def _fitted(
     if deviation == PLACE:
         place = place or fitted_place(seen)
         return None if place is None else _told(seen, deviation, place.twist, place.doubt)
-    values = np.zeros(_SIZE[deviation.kind])
-    drawn, way_px = seen.declared, 0.0
-    for huber_px in _HUBERS_PX:
-        if way_px > SAME_SIDE_PX:
-            drawn, way_px = drawn_with(seen, deviation, values), 0.0
-        rows = fit_rows(seen, deviation, values, drawn)
-        if rows.is_few:
-            return None
-        step, _ = rows.solved(huber_px)
-        values = values + step
-        way_px += rows.way_px(step)
-    return _told(seen, deviation, values, np.zeros(len(values)))
+    values = descended(seen, deviation, np.zeros(_SIZE[deviation.kind]), _HUBERS_PX)
+    return None if values is None else _told(seen, deviation, values, np.zeros(len(values)))
 
 
 def _told(

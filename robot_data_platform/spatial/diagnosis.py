@@ -7,15 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from robot_data_platform.core.rotation import Float64Array
-from robot_data_platform.spatial.background import background_of
 from robot_data_platform.spatial.camera_checks import difference
-from robot_data_platform.spatial.camera_fit import MAX_FITTED_FRAMES
 from robot_data_platform.spatial.continuous_causes import (
     SHARED,
     FittedDeviation,
     continuous_causes,
-    refitted,
     shared_choice,
     unchanged_bic,
 )
@@ -26,17 +22,14 @@ from robot_data_platform.spatial.deviation import (
     JOINT,
     TIME,
     MaskedCamera,
-    applied,
 )
 from robot_data_platform.spatial.discrete_causes import RankedCause, discrete_causes
 from robot_data_platform.spatial.episode_input import CameraInput, SpatialInput
-from robot_data_platform.spatial.mask_sources import MaskSource, Segmenter, robot_masks
-from robot_data_platform.spatial.measure import scene_of
+from robot_data_platform.spatial.mask_sources import Segmenter
+from robot_data_platform.spatial.masked_camera import masked_camera
 from robot_data_platform.spatial.place_fit import fitted_place, is_explained
-from robot_data_platform.spatial.projection import Pinhole
-from robot_data_platform.spatial.reading import CameraReading
+from robot_data_platform.spatial.proposal import Proposal, proposal_of
 from robot_data_platform.spatial.robot_model import RobotModel
-from robot_data_platform.spatial.thresholds import MIN_ROBOT_PX
 
 _GROUPS = {
     EXTRINSIC: (EXTRINSIC, CENTRE),
@@ -52,40 +45,10 @@ _CODES = {
     TIME: "pictures_are_off_in_time",
     JOINT: "joint_zero_is_off",
 }
-_GRABCUT_SPREAD = np.repeat([np.radians(2.0), 0.03], 3) / np.sqrt(3)
-"""Least deviation of a place from masks that lean on its projection: 2 degrees and 3 cm."""
-_MAX_MOVING_FRAMES = 4
-"""A camera on the robot sees its hand much the same in all frames."""
 _NEARLY_PX_PER_10PX = 2.5
 """Offsets of a background that does not speak for a mistaken number; those leave 10 and more."""
-_SHARPENINGS = 2
 _MIN_BIC_GAIN = 6.0
 """By which a group has to beat no change, to be told."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Proposal:
-    """A calibration to use instead of the declared one; nothing is overwritten by it."""
-
-    parent_from_cam: Float64Array
-    """(4, 4), metres, OpenCV axes."""
-    intrinsics_px: Float64Array
-    """(3, 3), for the stored pictures."""
-    parent_link: str
-    shift_m: float
-    """From the declared place."""
-    turn_deg: float
-    expected_error_m: float | None = None
-    """One standard deviation; None = as exact as the numbers that are declared."""
-    expected_error_deg: float | None = None
-
-    def reading(self) -> CameraReading:
-        """Return it as a way to read the camera."""
-        return CameraReading(
-            parent_from_cam=self.parent_from_cam,
-            intrinsics_px=self.intrinsics_px,
-            parent_link=self.parent_link,
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -234,39 +197,6 @@ def _is_believed(seen: MaskedCamera, told: Diagnosis) -> bool:
     return again is not None and is_explained(again, np.zeros(6))
 
 
-def masked_camera(
-    episode: SpatialInput, camera: CameraInput, segmenter: Segmenter | None = None
-) -> MaskedCamera | None:
-    """Return a camera with the best masks at hand; None = there are too few."""
-    scene, _ = scene_of(episode, camera)
-    if scene is None:
-        return None
-    projection = scene.projection.masks
-    shown = scene.singles[projection[scene.singles].sum(axis=(1, 2)) >= MIN_ROBOT_PX]
-    working = scene.working
-    masks = robot_masks(
-        working.pictures[shown],
-        projection[shown],
-        of_dataset=None if working.masks is None else working.masks[shown],
-        segmenter=segmenter,
-    )
-    if len(masks.frames) < 3:
-        return None
-    number = MAX_FITTED_FRAMES if camera.is_static else _MAX_MOVING_FRAMES
-    kept = np.unique(np.linspace(0, len(masks.frames) - 1, number).round().astype(int))
-    places = shown[masks.frames[kept]]
-    return MaskedCamera(
-        episode=episode,
-        camera=camera,
-        parent_from_cam=scene.parent_from_cam,
-        t_ns=camera.frame_ns[camera.plan.pictures[places]],
-        lens=working.lens,
-        masks=masks.masks[kept],
-        leans=masks.source is MaskSource.GRABCUT,
-        background=background_of(scene),
-    )
-
-
 def _of_deviation(
     seen: MaskedCamera,
     fit: FittedDeviation,
@@ -284,7 +214,7 @@ def _of_deviation(
         score_best=fit.iou,
         score_second=0.0 if second is None else second.iou,
         second="" if second is None else _CODES[second.deviation.kind],
-        proposal=_proposal(seen, fit, segmenter) if kind in (EXTRINSIC, FOCAL, CENTRE) else None,
+        proposal=proposal_of(seen, fit, segmenter) if kind in (EXTRINSIC, FOCAL, CENTRE) else None,
     )
 
 
@@ -302,43 +232,3 @@ def _said(fit: FittedDeviation, robot: RobotModel) -> str:
         return f"the zero of the joint {name!r} is off by {np.degrees(value):.1f} deg"
     turn, shift = np.degrees(np.linalg.norm(fit.values[:3])), 100 * np.linalg.norm(fit.values[3:])
     return f"the camera is {shift:.1f} cm and {turn:.1f} deg from where it is declared"
-
-
-def _proposal(seen: MaskedCamera, fit: FittedDeviation, segmenter: Segmenter | None) -> Proposal:
-    pose, lens, _ = applied(seen, fit.deviation, fit.values)
-    spread = fit.spread
-    if fit.deviation.kind == EXTRINSIC and seen.camera.masks is None:
-        pose, spread = _sharpened(seen, pose, spread, segmenter)
-        if segmenter is None:
-            spread = np.maximum(spread, _GRABCUT_SPREAD)
-    shift_m, turn_deg = difference(seen.parent_from_cam, pose)
-    stored = Pinhole(
-        intrinsics_px=lens.intrinsics_px, width_px=lens.width_px, height_px=lens.height_px
-    ).resized(seen.camera.width_px, seen.camera.height_px)
-    is_place = fit.deviation.kind == EXTRINSIC
-    return Proposal(
-        parent_from_cam=pose,
-        intrinsics_px=stored.intrinsics_px,
-        parent_link=seen.camera.parent_link,
-        shift_m=shift_m,
-        turn_deg=turn_deg,
-        expected_error_m=float(np.linalg.norm(spread[3:])) if is_place else None,
-        expected_error_deg=float(np.degrees(np.linalg.norm(spread[:3]))) if is_place else None,
-    )
-
-
-def _sharpened(
-    seen: MaskedCamera, pose: Float64Array, spread: Float64Array, segmenter: Segmenter | None
-) -> tuple[Float64Array, Float64Array]:
-    """Return a place fitted again to masks that are found from where it is now.
-
-    Masks that are found from a projection lean on it; from a better one they are better.
-    """
-    for _ in range(_SHARPENINGS):
-        camera = replace(seen.camera, parent_from_cam=pose)
-        again = masked_camera(seen.episode, camera, segmenter)
-        fit = None if again is None else refitted(again)
-        if again is None or fit is None:
-            break
-        pose, spread = applied(again, fit.deviation, fit.values)[0], fit.spread
-    return pose, spread

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy.typing as npt
 
 from robot_data_platform.core.rotation import Float64Array
 from robot_data_platform.spatial.background import Background
-from robot_data_platform.spatial.camera_fit import sampled, slope_across
+from robot_data_platform.spatial.camera_fit import SAME_SIDE_PX, sampled, slope_across
 from robot_data_platform.spatial.deviation import (
     CENTRE,
     EXTRINSIC,
@@ -20,6 +21,7 @@ from robot_data_platform.spatial.deviation import (
     Drawing,
     MaskedCamera,
     applied,
+    drawn_with,
     followed,
 )
 from robot_data_platform.spatial.projection import Pinhole
@@ -83,6 +85,42 @@ def fit_rows(
     if deviation.kind != EXTRINSIC or seen.background is None:
         return rows
     return _with_background(rows, seen, seen.background, values)
+
+
+def descended(
+    seen: MaskedCamera,
+    deviation: Deviation,
+    start: Float64Array,
+    hubers_px: Sequence[float],
+    same_side_px: float = SAME_SIDE_PX,
+) -> Float64Array | None:
+    """Return the values that Gauss-Newton steps come to; None = outline points are too few.
+
+    Parameters
+    ----------
+    seen : MaskedCamera
+        The camera.
+    deviation : Deviation
+        What deviates.
+    start : ndarray of float64, shape (K,)
+        Values to begin with.
+    hubers_px : sequence of float
+        Residual beyond which rows weigh as outliers, of each step.
+    same_side_px : float
+        Motion within which the outline is followed and not drawn anew.
+    """
+    values, way_px = start, 0.0
+    drawn = drawn_with(seen, deviation, values) if values.any() else seen.declared
+    for huber_px in hubers_px:
+        if way_px > same_side_px:
+            drawn, way_px = drawn_with(seen, deviation, values), 0.0
+        rows = fit_rows(seen, deviation, values, drawn)
+        if rows.is_few:
+            return None
+        step, _ = rows.solved(huber_px)
+        values = values + step
+        way_px += rows.way_px(step)
+    return values
 
 
 def _outline_rows(

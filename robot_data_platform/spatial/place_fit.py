@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from robot_data_platform.core.rotation import Float64Array
-from robot_data_platform.spatial.camera_fit import SAME_SIDE_PX, fit_camera, motion_twist
+from robot_data_platform.spatial.camera_fit import fit_camera, motion_twist
 from robot_data_platform.spatial.camera_search import searched_motion
 from robot_data_platform.spatial.deviation import (
     EXTRINSIC,
@@ -16,14 +16,14 @@ from robot_data_platform.spatial.deviation import (
     MaskedCamera,
     drawn_with,
 )
-from robot_data_platform.spatial.fit_rows import fit_rows
+from robot_data_platform.spatial.fit_rows import descended, fit_rows
 from robot_data_platform.spatial.robot_mesh import robot_mesh
 
 PLACE = Deviation(kind=EXTRINSIC)
 _HUBERS_PX = (4.0, 3.0, 3.0)
 """Of the steps from a place that fits already."""
 _HUBERS_WITH_BACKGROUND_PX = (8.0, 8.0, 6.0, 6.0, 4.0, 4.0, 3.0, 3.0, 3.0, 3.0)
-_SAME_HAND_PX = 0.3
+_SAME_SIDE_OF_HAND_PX = 0.3
 """As `camera_fit.SAME_SIDE_PX`, of a hand near the camera: its outline changes sooner."""
 _FITTED_PX = 1.5
 """Mean distance of an outline from the edges of masks, up to which a place fits."""
@@ -52,18 +52,12 @@ class FittedPlace:
 def fitted_place(seen: MaskedCamera) -> FittedPlace | None:
     """Return the place that fits best; None = too little of the robot is in view."""
     start = _place(seen)
-    drawn, way_px, twist = drawn_with(seen, PLACE, start.twist), 0.0, start.twist
-    limit_px = SAME_SIDE_PX if seen.background is None else _SAME_HAND_PX
-    for huber_px in _HUBERS_PX if seen.background is None else _HUBERS_WITH_BACKGROUND_PX:
-        if way_px > limit_px:
-            drawn, way_px = drawn_with(seen, PLACE, twist), 0.0
-        rows = fit_rows(seen, PLACE, twist, drawn)
-        if rows.is_few:
-            return None
-        step, _ = rows.solved(huber_px)
-        twist = twist + step
-        way_px += rows.way_px(step)
-    return replace(start, twist=twist)
+    if seen.background is None:
+        twist = descended(seen, PLACE, start.twist, _HUBERS_PX)
+    else:
+        hubers_px = _HUBERS_WITH_BACKGROUND_PX
+        twist = descended(seen, PLACE, start.twist, hubers_px, _SAME_SIDE_OF_HAND_PX)
+    return None if twist is None else replace(start, twist=twist)
 
 
 def is_explained(seen: MaskedCamera, twist: Float64Array) -> bool:

@@ -13,9 +13,10 @@ from robot_data_platform.spatial.camera_details import (
     details_from_json,
     details_to_json,
 )
-from robot_data_platform.spatial.diagnosis import Diagnosis, Proposal
+from robot_data_platform.spatial.diagnosis import Diagnosis
 from robot_data_platform.spatial.mask_sources import MaskSource
 from robot_data_platform.spatial.measurements import CameraMeasurements, FrameMeasurements
+from robot_data_platform.spatial.proposal import Proposal
 from robot_data_platform.spatial.thresholds import THRESHOLDS
 from robot_data_platform.spatial.verdict import judge_camera
 

@@ -12,7 +12,7 @@ from robot_data_platform.spatial import diagnosis
 from robot_data_platform.spatial.camera_checks import difference
 from robot_data_platform.spatial.check import EpisodeCheck, check_episode
 from robot_data_platform.spatial.continuous_causes import continuous_causes
-from robot_data_platform.spatial.diagnosis import masked_camera
+from robot_data_platform.spatial.masked_camera import masked_camera
 from robot_data_platform.spatial.measure import measure_episode
 from robot_data_platform_tests.golden.faults import gross_faults, moved
 from robot_data_platform_tests.golden.reading import (
