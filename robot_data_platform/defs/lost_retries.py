@@ -11,9 +11,9 @@ from dagster._core.execution.retries import (  # noqa: TID251 (Dagster's own rul
 
 from robot_data_platform.defs.jobs import check_upload, ingest_upload, release_dataset
 from robot_data_platform.defs.run_subject import DATASET_TAG, UPLOAD_TAG
-from robot_data_platform.defs.upkeep import history_pruning, maintenance
 
-JOBS = (ingest_upload, check_upload, release_dataset, maintenance, history_pruning)
+JOBS = (ingest_upload, check_upload, release_dataset)
+"""All that work on a partition; what runs every night comes again by itself."""
 RETRIED_BY_TAG = "dagster/auto_retry_run_id"
 REASON_TAG = "dagster/failure_reason"
 PARTITION_TAG = "dagster/partition"
@@ -64,7 +64,8 @@ def lost_runs(instance: dg.DagsterInstance, now: datetime) -> Iterator[dg.Dagste
 
 def is_requested_again(run: dg.DagsterRun) -> bool:
     """Tell whether a dead run of which the retry gets lost would be requested by the sensor."""
-    return run.job_name in {job.name for job in JOBS} and _attempt(run) < MAX_ATTEMPTS
+    is_one = run.job_name in {job.name for job in JOBS} and PARTITION_TAG in run.tags
+    return is_one and _attempt(run) < MAX_ATTEMPTS
 
 
 def _is_lost(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
@@ -77,10 +78,7 @@ def _is_lost(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
 
 def _is_latest(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
     """Tell whether nobody has run the same since."""
-    partition = run.tags.get(PARTITION_TAG)
-    same = dg.RunsFilter(
-        job_name=run.job_name, tags={PARTITION_TAG: partition} if partition else {}
-    )
+    same = dg.RunsFilter(job_name=run.job_name, tags={PARTITION_TAG: run.tags[PARTITION_TAG]})
     return instance.get_runs(same, limit=1)[0].run_id == run.run_id
 
 
@@ -88,7 +86,7 @@ def _request(run: dg.DagsterRun) -> dg.RunRequest:
     kept = {name: run.tags[name] for name in (UPLOAD_TAG, DATASET_TAG) if name in run.tags}
     return dg.RunRequest(
         job_name=run.job_name,
-        partition_key=run.tags.get(PARTITION_TAG),
+        partition_key=run.tags[PARTITION_TAG],
         run_key=f"lost:{run.run_id}",
         run_config=dict(run.run_config),
         tags={**kept, ATTEMPT_TAG: str(_attempt(run) + 1)},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import dagster as dg
 import pytest
 
@@ -28,6 +30,12 @@ def test_the_definitions_load() -> None:
 def test_an_asset_depends_on_the_one_before_it(asset: str, parents: set[str]) -> None:
     node = defs.resolve_asset_graph().get(dg.AssetKey(asset))
     assert {key.to_user_string() for key in node.parent_keys} == parents
+
+
+def test_what_a_command_runs_is_resolved_without_a_warning_to_its_user() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        build_definitions().resolve_job_def("ingest_upload")
 
 
 def test_trained_models_is_made_elsewhere() -> None:
